@@ -1,0 +1,1 @@
+"""Backends that put questions to agents; none is registered in this version."""

@@ -1,0 +1,1 @@
+"""Backtests: what is run, how backtrader runs it, what comes out."""

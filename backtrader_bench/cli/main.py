@@ -1,0 +1,82 @@
+"""``bench``: finds the verb, loads only that verb's module, and turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from backtrader_bench import __version__
+from backtrader_bench.errors import BenchError
+
+# name -> (module.attribute, the line that `bench --help` shows). Listing them here keeps start-up free of imports.
+COMMANDS = {
+    "build": ("backtrader_bench.cli.build:build", "Build multiple-choice questions from backtests."),
+    "check": ("backtrader_bench.cli.check:check", "Compute every key of a question file again, with two engines."),
+    "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are run, not when they are listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command object, imported now."""
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of verbs, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="bench")
+def cli() -> None:
+    """Multiple-choice questions from real backtrader backtests, with keys that two engines confirm.
+
+    \b
+    bench build                 30 questions on bundled data, into db/mcq/
+    bench check db/mcq/*.jsonl  every key computed again by two engines
+
+    Files go under $BENCH_HOME (default: the current folder). Exit codes: 0 done, 1 a check found mismatches,
+    2 usage or input, 3 something needed is missing, 4 another process holds the lock, 130 interrupted.
+    """
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run ``bench`` and leave with its exit code."""
+    sys.exit(run(argv))
+
+
+def run(argv: list[str] | None = None) -> int:
+    """Run ``bench`` with ``argv`` (default: the process's own); one line on stderr for every expected error."""
+    try:
+        outcome = cli.main(argv, prog_name="bench", standalone_mode=False)
+    except click.ClickException as error:
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "bench"
+        return fail(f"{where}: {error.format_message()} (see '{where} --help')", error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        return fail("interrupted; what was finished is kept", 130)
+    except BenchError as error:
+        return fail(str(error), error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output went away (`bench ... | head`): nothing more to say, and nobody to say it to.
+        sys.stderr.close()
+        return 141
+    return outcome if isinstance(outcome, int) else 0
+
+
+def fail(message: str, code: int) -> int:
+    """One line on stderr, whatever the message holds; returns ``code``."""
+    click.echo("error: " + " ".join(message.split()), err=True)
+    return code

@@ -1,0 +1,1 @@
+"""Tapes: one symbol's bars, validated and pinned by hash."""

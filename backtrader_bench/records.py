@@ -1,0 +1,129 @@
+"""Question records: one JSON object a line.
+
+The fields of published Backtrader-Bench files come first and keep their names, so that files travel both ways; ours
+follow. A record holds no time stamp: the same configuration and seed give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from backtrader_bench.errors import RecordError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCHEMA_VERSION = 1
+LETTERS = ("A", "B", "C", "D")
+
+
+class TapeRef(msgspec.Struct, frozen=True, kw_only=True):
+    """Which bars a record rests on: exactly the window that was run, not the file it was cut from."""
+
+    sha256: str
+    source: str
+    """``bundled``, ``synthetic:REGIME:SEED``, ``csv:NAME`` (a file's name without its folder), ``yfinance``."""
+    rows: int
+    """Number of bars."""
+    first: str
+    last: str
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """One multiple-choice question with its key and everything needed to compute that key again."""
+
+    question: str
+    """The full text a solver sees: introduction, stem, options, how to reply."""
+    answer: str
+    """The key's letter."""
+    benchmark: str = "backtrader"
+    author: str = "backtrader-bench"
+    type: str
+    """Template name, see docs/templates.md."""
+    difficulty: str
+    strategy_name: str
+    strategy_params: dict[str, int | float]
+    config: dict[str, Any]
+    """symbol, start_date, end_date (exclusive), initial_cash, commission_rate, stake, sizing, periods_per_year,
+    strategy_name, strategy_params."""
+    schema_version: int = SCHEMA_VERSION
+    id: str
+    """:func:`question_id` of ``stem`` and ``options``."""
+    stem: str
+    """Configuration block and question, without options: complete enough to get the answer from it and the tape."""
+    options: dict[str, str]
+    template_params: dict[str, Any]
+    """What the stem was filled with; see docs/templates.md."""
+    value: Any
+    """The typed answer, rounded as shown."""
+    tape: TapeRef
+    scheme: str
+    """How the options were made: ``ladder``, ``published``."""
+    option_origins: dict[str, str]
+    """Per letter, how that option came to be; the key's is ``key``."""
+    seed: int
+    """The build's seed; with the configuration, the template and its parameters it gives this record again."""
+    labels: list[str] = []
+
+
+def question_id(stem: str, options: Mapping[str, str]) -> str:
+    """SHA-256 of the normalised text: white space collapsed in the stem and in ``A:...`` to ``D:...``, joined by newlines."""
+    lines = [stem, *(f"{letter}:{options[letter]}" for letter in sorted(options))]
+    return hashlib.sha256("\n".join(" ".join(line.split()) for line in lines).encode()).hexdigest()
+
+
+def parse_json(text: str | bytes, where: str) -> Any:
+    """``text`` as JSON, refusing what JSON parsers let pass: duplicate keys, NaN and infinities.
+
+    RecordError names ``where`` and the fault.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{where}: not UTF-8 (byte {error.start})") from None
+    except RecursionError:
+        raise RecordError(f"{where}: nested too deep") from None
+    except ValueError as error:
+        raise RecordError(f"{where}: not JSON: {error}") from None
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"duplicate key {next(key for key in keys if keys.count(key) > 1)!r}")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def is_published(fields: Mapping[str, Any]) -> bool:
+    """Whether a decoded line is a published record: the common fields, none of ours."""
+    return "question" in fields and "schema_version" not in fields and "template_params" not in fields
+
+
+def to_question(fields: Any, where: str) -> Question:
+    """The typed record of one decoded line of ours; RecordError names ``where`` and the field."""
+    if not isinstance(fields, dict):
+        raise RecordError(f"{where}: expected an object, got {type(fields).__name__}")
+    version = fields.get("schema_version")
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        raise RecordError(f"{where}: schema_version {version!r} is unknown; this version reads {SCHEMA_VERSION}")
+    try:
+        record = msgspec.convert(fields, Question)
+    except msgspec.ValidationError as error:
+        raise RecordError(f"{where}: {error}") from None
+    if tuple(sorted(record.options)) != LETTERS or record.answer not in LETTERS:
+        raise RecordError(f"{where}: options must be A, B, C and D, and the answer one of them")
+    return record
+
+
+def to_line(record: Question) -> bytes:
+    """The record as one line, newline included; field order is the class's."""
+    return json.dumps(msgspec.to_builtins(record), ensure_ascii=False, allow_nan=False).encode() + b"\n"

@@ -1,0 +1,1 @@
+"""Computes every key again, from the record alone, with code of its own."""

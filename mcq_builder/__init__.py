@@ -1,0 +1,1 @@
+"""From backtests to questions."""

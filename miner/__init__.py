@@ -1,0 +1,1 @@
+"""The mining session; nothing is in it in this version."""

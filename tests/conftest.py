@@ -1,0 +1,41 @@
+"""Shared fixtures. Every test runs with its own home and data folder, and no network but loopback."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of reference files beside the checkout; the test is skipped where it is not there."""
+    if not SHARED.is_dir():
+        pytest.skip("the reference files (../shared) are not on this machine")
+    return SHARED
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh HOME and BENCH_HOME, so that no test reads or leaves anything in the user's."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("BENCH_HOME", str(home / "bench"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    return home
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection to anything but this machine fails the test that tried it."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> object:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and str(address[0]) not in ("127.0.0.1", "::1", "localhost"):  # type: ignore[index]
+            raise AssertionError(f"a test tried to reach {address!r}")
+        return connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
