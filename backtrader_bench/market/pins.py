@@ -1,0 +1,204 @@
+"""Tapes kept under ``db/tapes/<sha256>.csv.gz``, and finding the bars that a record rests on.
+
+Nothing leaves here for a record unless it hashes to what the record says. Bars that don't are *drift*: a statement
+about the data, never about an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backtrader_bench import store
+from backtrader_bench.errors import BenchError, DataError, MissingError, StoreError
+from backtrader_bench.market import sources
+from backtrader_bench.market.stored import decode, encode
+from backtrader_bench.market.tape import is_iso_date
+
+if TYPE_CHECKING:
+    from backtrader_bench.market.tape import Tape
+    from backtrader_bench.records import TapeRef
+
+SHA256 = re.compile(r"[0-9a-f]{64}")
+COLUMNS = ("open", "high", "low", "close", "volume")
+
+
+class DataDrift(DataError):
+    """Bars that hash to something else than what was asked for."""
+
+
+def save(tape: Tape) -> Path:
+    """Keep ``tape`` in the store under its hash; a good file already there stays. StoreError: disk, permissions."""
+    path = store.folder("tapes") / f"{tape.sha256}.csv.gz"
+    with suppress(OSError, DataError):
+        if decode(path.read_bytes(), tape.symbol, tape.source, str(path)).sha256 == tape.sha256:
+            return path
+    store.replace_file(path, encode(tape))
+    return path
+
+
+def load_pin(sha: str, symbol: str, source: str) -> Tape:
+    """The pinned tape ``sha``, its hash verified.
+
+    DataError: no hash at all. MissingError: not pinned here. DataDrift: the file was changed or damaged.
+    """
+    return _read_stored(_pin_path(sha), sha, symbol, source)
+
+
+def find(
+    ref: TapeRef,
+    symbol: str,
+    start: str | None,
+    end: str | None,
+    data: Path | None = None,
+    allow_network: bool = False,
+) -> Tape:
+    """The bars that ``ref`` names, hash-verified: the tape of a record.
+
+    With ``data`` (a file, or a folder of SYMBOL.csv or of pinned tapes) only that is looked at, cut to the window
+    ``start`` to before ``end``. Without, the pinned file comes first, then the record's own source is read again
+    (a csv from the current folder; yfinance only with ``allow_network``). DataDrift: what was found hashes to
+    something else. MissingError: nothing was found; the message says where this looked.
+    """
+    _check_hash(ref.sha256)
+    for day in (ref.first, ref.last):
+        if not is_iso_date(day):
+            raise DataError(f"the tape of the record names {day[:40]!r}, which is no date")
+    sources.check_symbol(symbol)
+    sources.check_window(start, end)
+    if data is not None:
+        return _from_data(ref, symbol, start, end, data)
+    damaged: DataDrift | None = None
+    try:
+        return load_pin(ref.sha256, symbol, ref.source)
+    except MissingError:
+        pass
+    except DataDrift as error:
+        damaged = error
+    try:
+        tape = _derive_again(ref, symbol, start, end, allow_network)
+    except MissingError as error:
+        raise damaged or error from None
+    if tape.sha256 != ref.sha256:
+        raise damaged or DataDrift(f"{symbol} read again from {ref.source}: {_difference(ref, tape, None)}")
+    return (
+        replace(tape, warnings=(*tape.warnings, f"{damaged}; {ref.source} was read instead"))
+        if damaged
+        else tape
+    )
+
+
+def read_window(data: Path, symbol: str, start: str | None, end: str | None) -> Tape:
+    """``symbol`` from the file or folder ``data``, cut to ``start`` to before ``end``; nothing to hold it against.
+
+    MissingError when ``data`` is not there; else what :func:`sources.load` raises.
+    """
+    if not data.exists():
+        raise MissingError(f"{data}: no such file or folder; give prices of {symbol} as a CSV file")
+    return sources.load(f"csv:{data}", symbol, start, end)
+
+
+def _from_data(ref: TapeRef, symbol: str, start: str | None, end: str | None, data: Path) -> Tape:
+    pinned = data / f"{ref.sha256}.csv.gz"
+    if pinned.is_file():
+        return _read_stored(pinned, ref.sha256, symbol, ref.source)
+    tape = read_window(data, symbol, start, end)
+    if tape.sha256 == ref.sha256:
+        return tape
+    known: Tape | None = None
+    with suppress(BenchError):
+        known = find(ref, symbol, start, end)
+    raise DataDrift(f"{data}: {symbol} {_difference(ref, tape, known)}")
+
+
+def _derive_again(ref: TapeRef, symbol: str, start: str | None, end: str | None, allow_network: bool) -> Tape:
+    """The window read from ``ref.source``; MissingError where that can't be done."""
+    name, _, argument = ref.source.partition(":")
+    looked = f"{symbol} {ref.first} to {ref.last} ({ref.sha256[:12]}): not pinned in {_pin_path(ref.sha256).parent}"
+    if name == "csv":
+        # The record may come from anyone: a name with a folder in it is never followed.
+        if not argument or argument in (".", "..") or re.search(r"[/\\\0]", argument):
+            raise MissingError(
+                f"{looked}, and its source {ref.source[:80]!r} is no plain file name; use --data"
+            )
+        if not Path(argument).is_file():
+            raise MissingError(f"{looked}, and there is no {argument} in {Path.cwd()}; point --data at it")
+    elif name == "yfinance" and not allow_network:
+        raise MissingError(
+            f"{looked}, and downloading it again needs --network; or point --data at the prices"
+        )
+    elif name not in ("bundled", "synthetic", "yfinance"):
+        raise MissingError(
+            f"{looked}, and its source {ref.source[:80]!r} is unknown; point --data at the prices"
+        )
+    day_after = (date.fromisoformat(ref.last) + timedelta(days=1)).isoformat() if end is None else end
+    return sources.load(ref.source, symbol, start or ref.first, day_after)
+
+
+def _read_stored(path: Path, sha: str, symbol: str, source: str) -> Tape:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise MissingError(f"{path}: no such pinned tape") from None
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from None
+    try:
+        tape = decode(data, symbol, source, str(path))
+    except DataError as error:
+        raise DataDrift(str(error)) from None
+    if tape.sha256 != sha:
+        raise DataDrift(
+            f"{path}: changed since it was pinned (it hashes to {tape.sha256[:12]}); restore or delete it"
+        )
+    return tape
+
+
+def _pin_path(sha: str) -> Path:
+    _check_hash(sha)
+    return store.home() / "db" / "tapes" / f"{sha}.csv.gz"
+
+
+def _check_hash(sha: str) -> None:
+    if not SHA256.fullmatch(sha):
+        raise DataError(f"{sha[:80]!r} is no tape hash; expected 64 lower-case hexadecimal digits")
+
+
+def _difference(ref: TapeRef, tape: Tape, known: Tape | None) -> str:
+    """How ``tape`` differs from what ``ref`` names; bar by bar when the original (``known``) is at hand."""
+    text = f"is not the data of the record (hashes to {tape.sha256[:12]}, the record says {ref.sha256[:12]})"
+    if known is not None:
+        return f"{text}: {compare(known, tape)}"
+    mine, theirs = (len(tape), tape.dates[0], tape.dates[-1]), (ref.rows, ref.first, ref.last)
+    if mine == theirs:
+        return f"{text}: same span and number of bars ({len(tape)}), so some prices or volumes differ"
+    return f"{text}: {mine[0]} bars {mine[1]} to {mine[2]}, the record says {theirs[0]} bars {theirs[1]} to {theirs[2]}"
+
+
+def compare(old: Tape, new: Tape) -> str:
+    """What changed from ``old`` to ``new`` in one phrase: bars that differ, are missing or are extra, and the first."""
+    before, after = ({day: i for i, day in enumerate(tape.dates)} for tape in (old, new))
+    changed = [
+        day for day in old.dates if day in after and _values(old, before[day]) != _values(new, after[day])
+    ]
+    missing = [day for day in old.dates if day not in after]
+    extra = [day for day in new.dates if day not in before]
+    parts = []
+    if changed:
+        was, now = _values(old, before[changed[0]]), _values(new, after[changed[0]])
+        name = next(k for k in COLUMNS if was[k] != now[k])
+        parts.append(
+            f"{len(changed)} of {len(old)} bars differ, first {changed[0]} ({name} {was[name]} -> {now[name]})"
+        )
+    if missing:
+        parts.append(f"{len(missing)} missing, first {missing[0]}")
+    if extra:
+        parts.append(f"{len(extra)} extra, first {extra[0]}")
+    return "; ".join(parts) or "no bar differs"
+
+
+def _values(tape: Tape, index: int) -> dict[str, float]:
+    return {name: getattr(tape, name)[index] for name in COLUMNS}
