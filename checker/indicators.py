@@ -1,0 +1,90 @@
+"""Indicators over closes, bit for bit backtrader's where a comparison may hang on the last bit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+TIE = 1e-9
+"""Averages closer than this, relatively, are summed again exactly before they are compared."""
+
+
+@dataclass(frozen=True)
+class Closes:
+    """The closes twice: as floats for exact work, as an array for the rest."""
+
+    exact: tuple[float, ...]
+    array: Floats
+
+    def sma(self, n: int) -> Floats:
+        """Simple average over ``n`` closes, NaN before the first; within float error of the exact one."""
+        found = np.full(len(self.array), np.nan)
+        found[n - 1 :] = sliding_window_view(self.array, n).sum(axis=1) / n
+        return found
+
+    def mean(self, bar: int, n: int) -> float:
+        """The correctly rounded average of the ``n`` closes up to ``bar``."""
+        return math.fsum(self.exact[bar - n + 1 : bar + 1]) / n
+
+    def difference(self, n: int, m: int) -> Floats:
+        """``SMA(n) - SMA(m)``, exactly signed: where the two nearly meet they are summed without error."""
+        one, other = self.sma(n), self.sma(m)
+        found: Floats = one - other
+        for bar in np.flatnonzero(np.abs(found) <= TIE * np.abs(other)).tolist():
+            found[bar] = self.mean(bar, n) - self.mean(bar, m)
+        return found
+
+    def ema(self, n: int) -> Floats:
+        """Exponential average seeded with the mean of the first ``n`` closes; NaN before."""
+        return placed(smoothed(self.exact, n, 2.0 / (1.0 + n)), len(self.exact))
+
+
+def smoothed(values: tuple[float, ...], n: int, alpha: float) -> list[float]:
+    """``prev * (1 - alpha) + x * alpha`` from the mean of the first ``n`` values on."""
+    keep = 1.0 - alpha
+    seed = math.fsum(values[:n]) / n
+    return list(accumulate(values[n:], lambda before, value: before * keep + value * alpha, initial=seed))
+
+
+def crossings(difference: Floats) -> tuple[Flags, Flags]:
+    """Where ``difference`` turns positive, and where negative, from the other sign; zeros don't count.
+
+    Leading NaN are skipped, and the first number only sets the memory.
+    """
+    start = int(np.isnan(difference).sum())
+    signs = np.sign(difference[start:])
+    latest = np.maximum.accumulate(np.where(signs != 0, np.arange(len(signs)), 0))
+    memory = signs[latest]
+    up, down = np.zeros(len(difference), bool), np.zeros(len(difference), bool)
+    up[start + 1 :] = (memory[:-1] < 0) & (signs[1:] > 0)
+    down[start + 1 :] = (memory[:-1] > 0) & (signs[1:] < 0)
+    return up, down
+
+
+def rsi(closes: Closes, n: int) -> Floats:
+    """Wilder's relative strength index; 100 without losses, 50 without moves, NaN before bar ``n``."""
+    moves = np.diff(closes.array)
+    gains = np.array(smoothed(tuple(np.maximum(moves, 0.0).tolist()), n, 1.0 / n))
+    losses = np.array(smoothed(tuple(np.maximum(-moves, 0.0).tolist()), n, 1.0 / n))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = gains / losses
+    ratio[(gains == 0) & (losses == 0)] = 1.0
+    return placed((100.0 - 100.0 / (1.0 + ratio)).tolist(), len(closes.exact))
+
+
+def placed(values: list[float], length: int) -> Floats:
+    """``values`` at the end of an array of ``length``, NaN before them."""
+    found = np.full(length, np.nan)
+    found[length - len(values) :] = values
+    return found
