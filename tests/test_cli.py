@@ -1,0 +1,119 @@
+"""The command line as a whole: help, versions, one-line errors, closed pipes, Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from backtrader_bench import __version__
+from backtrader_bench.cli import main as cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Words = tuple[str, ...]
+
+BENCH = [sys.executable, "-m", "backtrader_bench"]
+
+
+def commands(group: click.Group = cli.cli, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every command's words, groups included."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        yield (*path, name)
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+
+
+COMMANDS = list(commands())
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_has_help_and_an_example(words: Words, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([*words, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"Usage: bench {' '.join(words)}")
+    # The usage line names the command without arguments of its own: an example is another line that does.
+    assert re.search(rf"^ +(\$ )?bench {' '.join(words)}\b", text, re.MULTILINE), "no example"
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_option_says_what_it_does(words: Words) -> None:
+    command: click.Command | None = cli.cli
+    for word in words:
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), word)
+    assert command is not None
+    for parameter in command.params:
+        assert not isinstance(parameter, click.Option) or parameter.help, parameter.name
+
+
+def test_help_names_every_verb_and_the_table_is_true(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["--help"]) == 0
+    text = capsys.readouterr().out
+    for name, (_, line) in cli.COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(line)}", text, re.MULTILINE)
+        command = cli.cli.get_command(click.Context(cli.cli), name)
+        assert command is not None
+        assert command.name == name
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["--version"]) == 0
+    assert capsys.readouterr().out == f"bench, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["bild", "--wrong", "build --wrong", "check --wrong", "data bild", "data show --wrong"]
+)
+def test_unknown_words_end_with_2_and_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(line.split()) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert re.fullmatch(r"error: bench[^\n]*--help'\)\n", told.err)
+
+
+def test_no_argument_shows_the_help() -> None:
+    done = subprocess.run(BENCH, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 2)
+    assert "Commands:" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with os.fdopen(write_end, "w") as gone:
+        done = subprocess.run([*BENCH, "--help"], stdout=gone, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.stderr == ""
+    assert done.returncode in (1, 141)
+
+
+def test_ctrl_c_ends_with_130_and_one_line() -> None:
+    code = """
+import sys, time, click
+from backtrader_bench.cli import main
+@main.cli.command("wait")
+def wait():
+    print("waiting", flush=True)
+    time.sleep(60)
+main.cli.get_command = lambda context, name: wait
+sys.exit(main.run(["wait"]))
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "waiting\n"
+        child.send_signal(signal.SIGINT)
+        _, told = child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert told == "error: interrupted; what was finished is kept\n"
