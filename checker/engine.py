@@ -150,7 +150,7 @@ def _wishes(tape: Tape, spec: BacktestSpec) -> Wishes:
         raise BacktestError(f"{spec.strategy} with these parameters needs {first + 1} bars, not {len(tape)}")
     closes = Closes(tape.close, np.array(tape.close))
     buy, sell = strategy.wishes(closes, spec.params, periods)
-    fast, slow = (closes.sma(periods[name]) for name in strategy.recorded)
+    fast, slow = closes.pair(*(periods[name] for name in strategy.recorded))
     return Wishes(first, fast, slow, buy, sell)
 
 

@@ -37,12 +37,17 @@ class Closes:
         """The correctly rounded average of the ``n`` closes up to ``bar``."""
         return math.fsum(self.exact[bar - n + 1 : bar + 1]) / n
 
-    def difference(self, n: int, m: int) -> Floats:
-        """``SMA(n) - SMA(m)``, exactly signed: where the two nearly meet they are summed without error."""
+    def pair(self, n: int, m: int) -> tuple[Floats, Floats]:
+        """``SMA(n)`` and ``SMA(m)``; where the two nearly meet both are summed without error."""
         one, other = self.sma(n), self.sma(m)
+        for bar in np.flatnonzero(np.abs(one - other) <= TIE * np.abs(other)).tolist():
+            one[bar], other[bar] = self.mean(bar, n), self.mean(bar, m)
+        return one, other
+
+    def difference(self, n: int, m: int) -> Floats:
+        """``SMA(n) - SMA(m)``, with the exact sign."""
+        one, other = self.pair(n, m)
         found: Floats = one - other
-        for bar in np.flatnonzero(np.abs(found) <= TIE * np.abs(other)).tolist():
-            found[bar] = self.mean(bar, n) - self.mean(bar, m)
         return found
 
     def ema(self, n: int) -> Floats:
