@@ -12,9 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from backtrader_bench.checker.engine import simulate
-
 from backtrader_bench.backtest.run import run
+from backtrader_bench.checker.engine import simulate
 from tests.checker.worlds import gap, world
 
 

@@ -12,17 +12,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from backtrader_bench.checker.indicators import Closes, crossings, placed, rsi, smoothed
 
 from backtrader_bench.backtest.result import Fill, Rejection, Result, Signal, Trade
+from backtrader_bench.checker.indicators import Closes, crossings, placed, rsi, smoothed
 from backtrader_bench.errors import BacktestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from backtrader_bench.checker.indicators import Flags, Floats
-
     from backtrader_bench.backtest.result import BacktestSpec, Side
+    from backtrader_bench.checker.indicators import Flags, Floats
     from backtrader_bench.market.tape import Tape
 
 LARGEST = 1e15

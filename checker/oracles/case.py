@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from backtrader_bench.checker.answers import Answer, Undefined
-
     from backtrader_bench.market.tape import Tape
 
 EQUAL = 1e-9

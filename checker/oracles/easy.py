@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from backtrader_bench.checker.answers import Answer, Count, Label, Money, Number, composite, single
 from backtrader_bench.checker.oracles.case import Oracle, side_signals
-
 from backtrader_bench.errors import RecordError
 
 if TYPE_CHECKING:

@@ -21,13 +21,11 @@ from backtrader_bench.checker.answers import (
 )
 from backtrader_bench.checker.oracles import measures
 from backtrader_bench.checker.oracles.case import Oracle, held_rows, longest_run, net, same, side_signals
-
 from backtrader_bench.errors import RecordError
 
 if TYPE_CHECKING:
-    from backtrader_bench.checker.oracles.case import Case
-
     from backtrader_bench.backtest.result import Result
+    from backtrader_bench.checker.oracles.case import Case
 
 NO_FALL = "the portfolio value never fell"
 

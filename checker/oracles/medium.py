@@ -20,9 +20,8 @@ from backtrader_bench.checker.answers import (
 from backtrader_bench.checker.oracles.case import Oracle, held_rows, longest_run, same, side_fills
 
 if TYPE_CHECKING:
-    from backtrader_bench.checker.oracles.case import Case
-
     from backtrader_bench.backtest.result import Trade
+    from backtrader_bench.checker.oracles.case import Case
 
 NO_TRADE = Undefined("no trade was closed")
 
