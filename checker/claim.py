@@ -10,7 +10,7 @@ from backtrader_bench.checker.engine import LARGEST, check_spec
 from backtrader_bench.checker.oracles import ORACLES
 from backtrader_bench.checker.reading import Parts, read
 from backtrader_bench.errors import RecordError
-from backtrader_bench.records import LETTERS, Question, question_id, to_question
+from backtrader_bench.records import LETTERS, Question, question_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,9 +56,8 @@ class Claim:
         return self.question is None
 
 
-def own_claim(fields: Any, where: str) -> Claim:
-    """The claim of a decoded record of ours; RecordError or BacktestError says why it can't be checked."""
-    question = to_question(fields, where)
+def own_claim(question: Question) -> Claim:
+    """The claim of a record of ours; RecordError or BacktestError says why it can't be checked."""
     config = question.config
     if odd := sorted(CONFIG ^ set(config)):
         raise RecordError(f"config: missing or unknown: {', '.join(odd)[:80]}")

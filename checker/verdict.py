@@ -45,6 +45,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The letters that are right."""
     values: dict[str, str] = {}
     """The answer by engine, at more places than an option shows."""
+    cause: Literal["", "unreadable", "missing"] = ""
+    """Of ``unverifiable``: the line is no record, or its bars are not here. Otherwise empty."""
 
 
 class Findings:
@@ -53,6 +55,7 @@ class Findings:
     def __init__(self) -> None:
         self.found: list[tuple[int, str]] = []
         self.notes: list[str] = []
+        self.cause: Literal["", "unreadable", "missing"] = ""
 
     def add(self, kind: str, reason: str) -> None:
         """Note a finding of one of PRECEDENCE."""

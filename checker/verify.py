@@ -20,7 +20,7 @@ from backtrader_bench.checker.oracles import ORACLES, Case
 from backtrader_bench.checker.verdict import Findings, Verdict
 from backtrader_bench.errors import BenchError, MissingError, RecordError
 from backtrader_bench.market import pins, sources
-from backtrader_bench.records import Question, is_published, parse_json
+from backtrader_bench.records import Question, is_published, parse_json, to_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,32 +58,38 @@ class Line:
     claim: Claim | None
     problem: str = ""
     """Why there is no claim."""
+    unreadable: bool = False
+    """Whether it is no record at all, rather than one that can't be checked."""
     fields: Mapping[str, Any] | None = None
 
 
 def decode(file: str, number: int, data: bytes) -> Line:
     """The claim of one line, or why there is none."""
-    fields: Any = None
+    where = f"{file}, line {number}"
     try:
-        fields = parse_json(data, f"line {number}")
-        _check_unicode(fields, data)
-        claim = published.published_claim(fields) if _is_published(fields) else own_claim(fields, "record")
+        fields = parse_json(data, where)
+        _check_unicode(fields, data, where)
+        question = None if _is_published(fields) else to_question(fields, where)
+    except RecordError as error:
+        return Line(file, number, None, str(error).removeprefix(f"{where}: "), unreadable=True)
+    try:
+        claim = own_claim(question) if question else published.published_claim(fields)
         return Line(file, number, claim)
     except BenchError as error:
-        return Line(file, number, None, str(error), fields if isinstance(fields, dict) else None)
+        return Line(file, number, None, str(error), fields=fields)
 
 
 def _is_published(fields: Any) -> bool:
     return isinstance(fields, dict) and is_published(fields)
 
 
-def _check_unicode(fields: Any, data: bytes) -> None:
+def _check_unicode(fields: Any, data: bytes, where: str) -> None:
     r"""Refuse half characters (``\ud800``): no file or terminal could show them."""
     if b"\\ud" in data.lower():
         try:
             json.dumps(fields, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise RecordError("the text holds half a character (a lone surrogate)") from None
+            raise RecordError(f"{where}: the text holds half a character (a lone surrogate)") from None
 
 
 class Checker:
@@ -104,6 +110,7 @@ class Checker:
         claim, findings = line.claim, Findings()
         if claim is None:
             findings.add("unverifiable", line.problem)
+            findings.cause = "unreadable" if line.unreadable else ""
             return _verdict(line, findings)
         findings.notes.extend(claim.notes)
         for problem in (*claim.drift, *self._text_problems(claim)):
@@ -131,6 +138,10 @@ class Checker:
             cases = {name: self._case(name, claim, tape) for name in ENGINES}
         except pins.DataDrift as error:
             findings.add("data_drift", str(error))
+            return {}
+        except MissingError as error:
+            findings.add("unverifiable", str(error))
+            findings.cause = "missing"
             return {}
         except BenchError as error:
             findings.add("unverifiable", str(error))
@@ -283,7 +294,7 @@ def _verdict(
     }
     return Verdict(
         file=line.file, line=line.number, verdict=verdict, reason=reason, notes=notes, right=letters,
-        values=values or {}, **known,
+        values=values or {}, cause=findings.cause, **known,
     )  # fmt: skip
 
 

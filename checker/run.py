@@ -1,0 +1,136 @@
+"""Whole files of records: in chunks, in any number of processes, flat in memory."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from backtrader_bench import store
+from backtrader_bench.checker.verify import Checker, Line, Settings, TextCheck, decode
+from backtrader_bench.errors import RecordError, StoreError
+from backtrader_bench.parallel import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from backtrader_bench.checker.verdict import Verdict
+
+    Raw = tuple[str, int, bytes]
+
+CHUNK = 256
+"""Records a task: enough work to pay for sending it, few enough to keep every process busy."""
+CHUNK_BYTES = 4 * 2**20
+
+# One checker a process: its tapes and results serve every chunk that comes by.
+_checkers: dict[Settings, Checker] = {}
+
+
+def check_files(
+    paths: Sequence[Path],
+    *,
+    data: Path | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    text_check: TextCheck | None = None,
+    network: bool = False,
+    cache: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[Verdict]:
+    """A verdict a record of ``paths``, in order, the same for every ``jobs``; each distinct backtest runs once.
+
+    ``data``: prices to use instead of the store. ``text_check``: see :class:`Settings`. ``progress`` is called with
+    records done and in all. A line that is no record gets a verdict like any other (``cause`` ``unreadable``); when
+    there is one, no result is kept on disk. StoreError, RecordError, at once: a file that is missing or holds
+    nothing. MissingError: the cluster doesn't answer.
+    """
+    total, readable = survey(paths)
+    if data is not None and not data.exists():
+        raise StoreError(f"{data}: no such file or folder; give prices as SYMBOL.csv")
+    folder = store.folder("cache") / "check" if cache and readable else None
+    settings = Settings(data and data.absolute(), folder, network, text_check)
+    return _verdicts(paths, settings, jobs, cluster, progress, total)
+
+
+def _verdicts(
+    paths: Sequence[Path],
+    settings: Settings,
+    jobs: int,
+    cluster: str | None,
+    progress: Callable[[int, int], None] | None,
+    total: int,
+) -> Iterator[Verdict]:
+    lines = chain.from_iterable(_lines(path) for path in paths)
+    run = spread(check_chunk, jobs, cluster)
+    done = 0
+    for verdicts in run((chunk, settings) for chunk in chunks(lines)):
+        done += len(verdicts)
+        if progress is not None:
+            progress(done, total)
+        yield from verdicts
+
+
+def survey(paths: Iterable[Path]) -> tuple[int, bool]:
+    """How many lines there are, and whether each is a JSON object.
+
+    StoreError for a file that can't be read, RecordError for one without a line. A cheap first pass, so that a wrong
+    name at the end of the list is told before hours of work, not after.
+    """
+    count, readable = 0, True
+    for path in paths:
+        before = count
+        for _, line in store.read_lines(path):
+            count += 1
+            readable = readable and _is_object(line)
+        if count == before:
+            raise RecordError(f"{path}: empty; there is no record to check")
+    return count, readable
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _lines(path: Path) -> Iterator[Raw]:
+    for number, line in store.read_lines(path):
+        yield str(path), number, line
+
+
+def chunks(lines: Iterable[Raw]) -> Iterator[list[Raw]]:
+    """Groups of at most CHUNK lines and about CHUNK_BYTES bytes, in order."""
+    group: list[Raw] = []
+    size = 0
+    for line in lines:
+        group.append(line)
+        size += len(line[2])
+        if len(group) == CHUNK or size >= CHUNK_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def check_chunk(chunk: Sequence[Raw], settings: Settings) -> list[Verdict]:
+    """The verdicts of some lines, in their order; what a worker runs."""
+    checker = _checkers.get(settings)
+    if checker is None:
+        _checkers.clear()
+        checker = _checkers[settings] = Checker(settings)
+    decoded = [decode(*line) for line in chunk]
+    # Neighbours share a backtest, so that it is still at hand however the file is ordered.
+    order = sorted(range(len(decoded)), key=lambda place: _group(decoded[place]))
+    found = {place: checker.check(decoded[place]) for place in order}
+    return [found[place] for place in range(len(decoded))]
+
+
+def _group(line: Line) -> tuple[Any, ...]:
+    if line.claim is None:
+        return ("", "", "", "", "")
+    claim = line.claim
+    bars = claim.tape.sha256 if claim.tape else ""
+    return (bars, claim.symbol, claim.start or "", claim.end or "", claim.spec.key)
