@@ -39,6 +39,8 @@ def bundled(symbol: str) -> Tape:
         raise StoreError(f"{path}: {error.strerror}; install the package again") from None
     tape = decode(data, symbol, "bundled", str(path))
     if tape.sha256 != HASHES[symbol]:
-        raise DataError(f"{path}: hashes to {tape.sha256[:12]}, not to {HASHES[symbol][:12]} as released; "
-                        "install the package again")  # fmt: skip
+        raise DataError(
+            f"{path}: hashes to {tape.sha256[:12]}, not to {HASHES[symbol][:12]} as released; "
+            "install the package again"
+        )
     return tape

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ _UNIT_JUMP = 8.0
 def newest_first(table: Table, dates: Dates) -> bool:
     """Whether the rows run backwards; DataError for a date twice, intraday bars, disorder, weekly bars."""
     days = dates.days
-    steps = [(a > b) - (a < b) for a, b in zip(days, days[1:], strict=False)]
+    steps = [(a > b) - (a < b) for a, b in pairwise(days)]
     backwards = steps.count(1) > steps.count(-1)
     first_at: dict[str, int] = {}
     for index, day in enumerate(days):
@@ -37,8 +38,12 @@ def newest_first(table: Table, dates: Dates) -> bool:
         if index and steps[index - 1] == (-1 if backwards else 1):
             before = table.rows[index - 1].line
             order = "newest" if backwards else "oldest"
-            raise table.fault(index, f"date {day} is out of order: it comes after {days[index - 1]} (line {before}) "
-                              f"in a file sorted {order} first; sort the rows")  # fmt: skip
+            raise table.fault(
+                index,
+                f"date {day} is out of order: it comes after {days[index - 1]} "
+                f"(line {before}) "
+                f"in a file sorted {order} first; sort the rows",
+            )
     _refuse_sparse(table.name, days)
     _check_times(table, dates, backwards)
     return backwards
@@ -48,7 +53,10 @@ def _twice(table: Table, dates: Dates, first: int, second: int) -> str:
     day, line = dates.days[second], table.rows[first].line
     one, two = dates.times[first], dates.times[second]
     if one != two and None not in (one, two):
-        return f"a second bar of {day} (line {line} has one at another time of day): intraday data; give one bar a day"
+        return (
+            f"a second bar of {day} (line {line} has one at another time of day): intraday data; "
+            "give one bar a day"
+        )
     if table.rows[first].cells == table.rows[second].cells:
         return f"duplicate date {day}: line {line} has the same row already; remove one"
     return f"duplicate date {day}: line {line} has another bar for it already; keep the right one"
@@ -58,7 +66,7 @@ def _refuse_sparse(name: str, days: Sequence[str]) -> None:
     if len(days) < 3:
         return
     ordinals = [date.fromisoformat(day).toordinal() for day in days]
-    gap = median(abs(b - a) for a, b in zip(ordinals, ordinals[1:], strict=False))
+    gap = median(abs(b - a) for a, b in pairwise(ordinals))
     if gap >= _WEEKLY:
         kind = "weekly" if gap < 15 else "monthly or sparser"
         raise DataError(
@@ -67,7 +75,7 @@ def _refuse_sparse(name: str, days: Sequence[str]) -> None:
 
 
 def _check_times(table: Table, dates: Dates, backwards: bool) -> None:
-    """Daily bars have one time of day, or two or three where the zone changes; the newest may still be running."""
+    """Daily bars have one time of day, two or three where the zone changes; the newest may be running."""
     counts = Counter(time for time in dates.times if time is not None)
     newest = dates.times[0 if backwards else -1]
     if newest is not None and counts[newest] == 1 and len(counts) > 1 and newest % 60:
@@ -77,8 +85,12 @@ def _check_times(table: Table, dates: Dates, backwards: bool) -> None:
         del counts[newest]
     if len(counts) > 3:
         odd = counts.most_common()[3][0]
-        raise table.fault(dates.times.index(odd), "bars have many different times of day: not daily but intraday or "
-                          "irregular data; give one bar a day")  # fmt: skip
+        raise table.fault(
+            dates.times.index(odd),
+            "bars have many different times of day: not daily but "
+            "intraday or "
+            "irregular data; give one bar a day",
+        )
 
 
 @dataclass
@@ -97,7 +109,8 @@ def reading_warnings(table: Table, repairs: Repairs, backwards: bool) -> list[st
         found.append(f"{name}: newest first, reversed")
     if repairs.lifted:
         found.append(
-            f"{name}: High or Low moved to the body on {repairs.lifted} bar(s) that missed it by rounding noise"
+            f"{name}: High or Low moved to the body on {repairs.lifted} bar(s) that missed it by "
+            "rounding noise"
         )
     if repairs.scaled:
         found.append(f"{name}: volumes are rounded by the vendor (K, M, B) on {repairs.scaled} bar(s)")
@@ -119,8 +132,11 @@ def _jumps(tape: Tape) -> list[str]:
     for i in range(1, len(tape)):
         factor = tape.close[i] / tape.close[i - 1]
         if factor >= _UNIT_JUMP or factor <= 1 / _UNIT_JUMP:
-            found.append(f"about {max(factor, 1 / factor):.3g}x {'rise' if factor > 1 else 'drop'} between "
-                         f"{tape.dates[i - 1]} and {tape.dates[i]}; a change of unit (pence/pounds) or a split?")  # fmt: skip
+            found.append(
+                f"about {max(factor, 1 / factor):.3g}x {'rise' if factor > 1 else 'drop'} between "
+                f"{tape.dates[i - 1]} and {tape.dates[i]}; a change of unit (pence/pounds) or "
+                "a split?"
+            )
     for i, (high, low) in enumerate(zip(tape.high, tape.low, strict=True)):
         if high / low >= _UNIT_JUMP:
             found.append(
@@ -131,14 +147,14 @@ def _jumps(tape: Tape) -> list[str]:
 
 def _gaps(tape: Tape) -> list[str]:
     ordinals = [date.fromisoformat(day).toordinal() for day in tape.dates]
-    gaps = [
-        (b - a, i) for i, (a, b) in enumerate(zip(ordinals, ordinals[1:], strict=False)) if b - a > _LONG_GAP
-    ]
+    gaps = [(b - a, i) for i, (a, b) in enumerate(pairwise(ordinals)) if b - a > _LONG_GAP]
     if not gaps:
         return []
     longest, i = max(gaps)
-    return [f"{len(gaps)} gap(s) above {_LONG_GAP} days, the longest of {longest} from {tape.dates[i]} to "
-            f"{tape.dates[i + 1]}"]  # fmt: skip
+    return [
+        f"{len(gaps)} gap(s) above {_LONG_GAP} days, the longest of {longest} from {tape.dates[i]} to "
+        f"{tape.dates[i + 1]}"
+    ]
 
 
 def _volumes(tape: Tape) -> list[str]:
@@ -152,7 +168,8 @@ def _volumes(tape: Tape) -> list[str]:
     if len(silent) > len(flat) and len(silent) < len(tape):
         first = next(i for i in silent if tape.high[i] != tape.low[i])
         found.append(
-            f"{len(silent) - len(flat)} bar(s) with volume 0 though the price moved, first {tape.dates[first]}"
+            f"{len(silent) - len(flat)} bar(s) with volume 0 though the price moved, first "
+            f"{tape.dates[first]}"
         )
     rows = list(zip(tape.open, tape.high, tape.low, tape.close, tape.volume, strict=True))
     same = [i for i in range(1, len(rows)) if rows[i] == rows[i - 1] and tape.volume[i]]
@@ -164,6 +181,6 @@ def _volumes(tape: Tape) -> list[str]:
 
 
 def _weekends(tape: Tape) -> list[str]:
-    """Weekend bars in a series that has them now and then; markets open all week, or from Sunday, have many."""
+    """Weekend bars in a series that has them now and then; markets open all week have many."""
     off = [day for day in tape.dates if date.fromisoformat(day).weekday() >= 5]
     return [f"{len(off)} bar(s) on a weekend, first {off[0]}"] if 0 < len(off) < 0.05 * len(tape) else []

@@ -17,22 +17,28 @@ PRICES = ("open", "high", "low", "close")
 REQUIRED = ("date", *PRICES, "volume")
 # Per role, the names it goes by, best first: a file with Close and Last means Close.
 NAMES = {
-    "date": "date tradedate tradingdate tradingday pricedate datetime dateandtime date/time localtime gmttime "
+    "date": "date tradedate tradingdate tradingday pricedate datetime dateandtime date/time localtime "
+    "gmttime "
     "timestamp time day dt opentime windowstart unix datum fecha data дата t",
-    "open": "open openprice openingprice opening pxopen eroffnung eroffnungskurs eroffn erster anfang apertura "
+    "open": "open openprice openingprice opening pxopen eroffnung eroffnungskurs eroffn erster anfang "
+    "apertura "
     "ouverture ouv abertura otwarcie primo откр o",
-    "high": "high highprice dayhigh pxhigh highest max maximum hoch tageshoch hochst hochstkurs alto maximo maxima "
+    "high": "high highprice dayhigh pxhigh highest max maximum hoch tageshoch hochst hochstkurs alto "
+    "maximo maxima "
     "massimo haut plushaut najwyzszy макс h",
-    "low": "low lowprice daylow pxlow lowest min minimum tief tagestief tiefst tiefstkurs bajo minimo minima bas "
+    "low": "low lowprice daylow pxlow lowest min minimum tief tagestief tiefst tiefstkurs bajo minimo "
+    "minima bas "
     "plusbas najnizszy мин l",
     "close": "close closeprice closingprice closing close/last closelast last lastprice price pxlast schluss "
     "schlusskurs zuletzt letzter cierre ultimo cloture dernier chiusura fechamento zamkniecie цена c "
     "closeclosepriceadjustedforsplits",
-    "volume": "volume vol volumes totalvolume sharevolume volumetraded tradedvolume sharestraded shares pxvolume "
+    "volume": "volume vol volumes totalvolume sharevolume volumetraded tradedvolume sharestraded shares "
+    "pxvolume "
     "tottrdqty totaltradedquantity noofshares quantity qty stuecke stucke stuck volumen wolumen объем v",
     "adj": "adjclose adjustedclose adjcloseprice adjustedcloseprice adjusted closeadj closeadjusted "
     "adjcloseadjustedclosepriceadjustedforsplitsanddividendandorcapitalgaindistributions",
-    "symbol": "ticker symbol symbols sym tickersymbol instrument security secid stock stockcode code isin name asset "
+    "symbol": "ticker symbol symbols sym tickersymbol instrument security secid stock stockcode code "
+    "isin name asset "
     "contract wkn actsymbol",
     "interval": "per period interval timeframe resolution",
     "clock": "time tradetime",
@@ -40,7 +46,9 @@ NAMES = {
 _ROLES = {role: names.split() for role, names in NAMES.items()}
 _ROLE_OF = {name: role for role, names in reversed(_ROLES.items()) for name in names}
 _UNIT = re.compile(r"\s*[(\[]\s*(?!ADJ)(?:[A-Z]{3,4}|[$€£¥₹]|[Ss]hares|[Uu]nits|[Pp]ieces|Stück)\s*[)\]]")
-_QUOTES = frozenset(["usd", "usdt", "usdc", "busd", "tusd", "fdusd", "eur", "gbp", "jpy", "try", "brl", "aud", "krw"])
+_QUOTES = frozenset(
+    ["usd", "usdt", "usdc", "busd", "tusd", "fdusd", "eur", "gbp", "jpy", "try", "brl", "aud", "krw"]
+)
 _FIELD = r"(open|high|low|close|volume|adj(?:usted)?(?:[. _]?close)?)"
 _AFTER_SYMBOL = re.compile(rf"(.+?)[._ :-]{_FIELD}", re.I)
 _BEFORE_SYMBOL = re.compile(rf"{_FIELD}[._ :-](.+)", re.I)
@@ -132,7 +140,8 @@ def _refuse_gaps(roles: dict[str, int], cells: Sequence[str]) -> None:
         )
     if any(re.match(r"adj\w*(open|high|low)", squeeze(cell)) for cell in cells):
         raise HeaderProblem(
-            f"no column {', '.join(missing)}: only adjusted prices (columns: {shown}); add the prices as traded"
+            f"no column {', '.join(missing)}: only adjusted prices (columns: {shown}); add the prices "
+            "as traded"
         )
     plural = "s" if len(missing) > 1 else ""
     raise HeaderProblem(

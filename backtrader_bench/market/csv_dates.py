@@ -1,8 +1,8 @@
 """Dates as people and vendors write them. One column has one format, found from all its cells.
 
 A column of day/month dates is read only when some cell proves the order; a cell-by-cell parser would take
-06/02 for June and 13/02 for February in the same file. Times of day are read to tell daily bars from others and
-otherwise ignored; of a stamp with a zone the date is the one that is printed.
+06/02 for June and 13/02 for February in the same file. Times of day are read to tell daily bars from others
+and otherwise ignored; of a stamp with a zone the date is the one that is printed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from backtrader_bench.errors import DataError
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     YearMonthDay = tuple[int, int, int]
 
 MONTHS = {
-    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11,
-    "dec": 12, "mrz": 3, "mär": 3, "mai": 5, "okt": 10, "dez": 12,
+    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10,
+    "nov": 11, "dec": 12, "mrz": 3, "mär": 3, "mai": 5, "okt": 10, "dez": 12,
 }  # fmt: skip
 _FULL_MONTHS = {
-    "january": 1, "february": 2, "march": 3, "april": 4, "june": 6, "july": 7, "august": 8, "sept": 9, "september": 9,
-    "october": 10, "november": 11, "december": 12, "januar": 1, "februar": 2, "märz": 3, "juni": 6, "juli": 7,
-    "oktober": 10, "dezember": 12, **MONTHS,
+    "january": 1, "february": 2, "march": 3, "april": 4, "june": 6, "july": 7, "august": 8, "sept": 9,
+    "september": 9, "october": 10, "november": 11, "december": 12, "januar": 1, "februar": 2, "märz": 3,
+    "juni": 6, "juli": 7, "oktober": 10, "dezember": 12, **MONTHS,
 }  # fmt: skip
 _TIME = (
     r"(?:(?:[T,]\s*|\s+)(?P<time>\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?\s*(?:[AaPp]\.?[Mm]\.?)?)\s*"
@@ -36,15 +37,33 @@ _TIME = (
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 _FORMATS = (
     ("ymd", re.compile(rf"(?P<y>\d{{4}})(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)(?P<d>\d{{1,2}}){_TIME}")),
-    ("numbers", re.compile(rf"(?P<a>\d{{1,2}})(?P<sep>[-/.])(?P<b>\d{{1,2}})(?P=sep)(?P<c>\d{{4}}|\d{{2}}){_TIME}")),
+    (
+        "numbers",
+        re.compile(rf"(?P<a>\d{{1,2}})(?P<sep>[-/.])(?P<b>\d{{1,2}})(?P=sep)(?P<c>\d{{4}}|\d{{2}}){_TIME}"),
+    ),
     ("compact", re.compile(rf"(?P<y>\d{{4}})(?P<m>\d{{2}})(?P<d>\d{{2}})(?:[T\s]?(?P<hms>\d{{6}})|{_TIME})")),
     ("epoch", re.compile(r"(?P<epoch>\d{9,10}|\d{13}|\d{16}|\d{19})(?:\.0*)?")),
-    ("day month year", re.compile(rf"{_WEEKDAY}(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?[-\s/.]*(?P<month>[^\W\d_]{{3,9}})\.?"
-                                  rf"[-\s/.,]*'?(?P<y>\d{{4}}|\d{{2}}){_TIME}", re.I)),
-    ("month day year", re.compile(rf"{_WEEKDAY}(?P<month>[^\W\d_]{{3,9}})\.?[-\s/]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"
-                                  rf"[-\s/,]+'?(?P<y>\d{{4}}|\d{{2}}){_TIME}", re.I)),
-    ("year month day", re.compile(rf"(?P<y>\d{{4}})[-\s/](?P<month>[^\W\d_]{{3,9}})[-\s/](?P<d>\d{{1,2}}){_TIME}", re.I)),
-)  # fmt: skip
+    (
+        "day month year",
+        re.compile(
+            rf"{_WEEKDAY}(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?[-\s/.]*(?P<month>[^\W\d_]{{3,9}})\.?"
+            rf"[-\s/.,]*'?(?P<y>\d{{4}}|\d{{2}}){_TIME}",
+            re.I,
+        ),
+    ),
+    (
+        "month day year",
+        re.compile(
+            rf"{_WEEKDAY}(?P<month>[^\W\d_]{{3,9}})\.?[-\s/]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"
+            rf"[-\s/,]+'?(?P<y>\d{{4}}|\d{{2}}){_TIME}",
+            re.I,
+        ),
+    ),
+    (
+        "year month day",
+        re.compile(rf"(?P<y>\d{{4}})[-\s/](?P<month>[^\W\d_]{{3,9}})[-\s/](?P<d>\d{{1,2}}){_TIME}", re.I),
+    ),
+)
 _UNITS = {9: 1, 10: 1, 13: 10**3, 16: 10**6, 19: 10**9}
 _EARLIEST = 1900
 _EVENING = 18 * 3600
@@ -100,8 +119,12 @@ def _one_format(cells: Sequence[str], fault: Fault) -> tuple[str, list[re.Match[
         match = pattern.fullmatch(cell)
         if match is None:
             known = any(p.fullmatch(cell) for _, p in _FORMATS)
-            raise fault(index, f"date {cell[:30]!r} is written in another way than {cells[0][:30]!r}; write all alike"
-                        if known else _no_date(cell))  # fmt: skip
+            raise fault(
+                index,
+                f"date {cell[:30]!r} is written in another way than {cells[0][:30]!r}; write all alike"
+                if known
+                else _no_date(cell),
+            )
         look = _look(match)
         first = first or look
         if look != first:
@@ -113,7 +136,7 @@ def _one_format(cells: Sequence[str], fault: Fault) -> tuple[str, list[re.Match[
 
 
 def _look(match: re.Match[str]) -> tuple[str, int]:
-    """What must be the same in all dates of a column: the separator, the digits of the year, the unit of an epoch."""
+    """What all dates of a column share: the separator, the digits of the year, the unit of an epoch."""
     groups = match.groupdict()
     if epoch := groups.get("epoch"):
         return "", _UNITS[len(epoch)]
@@ -162,9 +185,9 @@ def _day_and_month(
     name: str, cells: Sequence[str], matches: Sequence[re.Match[str]], fault: Fault, warnings: list[str]
 ) -> list[YearMonthDay]:
     """Three numbers a date: the one order that makes all of them days of the calendar."""
-    orders = {"day first": "cba", "month first": "cab"}
+    orders = {"day first": ("c", "b", "a"), "month first": ("c", "a", "b")}
     if len(matches[0]["c"]) == 2:
-        orders["year first"] = "abc"
+        orders["year first"] = ("a", "b", "c")
     readings = {
         order: [(_year(m[y]), int(m[mo]), int(m[d])) for m in matches] for order, (y, mo, d) in orders.items()
     }
@@ -174,8 +197,12 @@ def _day_and_month(
         fits.remove("year first")
     if not fits:
         bad = max(index for index in fails.values() if index is not None)
-        raise fault(bad, f"date {cells[bad][:30]!r} fits neither day-first nor month-first together with the rows "
-                    f"before; {WRITE}")  # fmt: skip
+        raise fault(
+            bad,
+            f"date {cells[bad][:30]!r} fits neither day-first nor month-first together "
+            "with the rows "
+            f"before; {WRITE}",
+        )
     if len(fits) > 1 and any(readings[order] != readings[fits[0]] for order in fits):
         if matches[0]["sep"] == "." and fits[0] == "day first":
             warnings.append(
@@ -183,7 +210,8 @@ def _day_and_month(
             )
         else:
             raise DataError(
-                f"{name}: dates are ambiguous (day/month or month/day?): {cells[0][:30]!r} has two readings and no "
+                f"{name}: dates are ambiguous (day/month or month/day?): {cells[0][:30]!r} has two "
+                "readings and no "
                 f"day above 12 settles it; {WRITE}"
             )
     return readings[fits[0]]
@@ -194,7 +222,7 @@ def _first_bad(parts: Sequence[YearMonthDay]) -> int | None:
 
 
 def _monotonic(parts: Sequence[YearMonthDay]) -> bool:
-    pairs = list(zip(parts, parts[1:], strict=False))
+    pairs = list(pairwise(parts))
     return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
 
 
@@ -251,9 +279,12 @@ def _epochs(matches: Sequence[re.Match[str]], fault: Fault) -> tuple[list[str], 
 
 
 def _refuse_shifted(name: str, found: Dates) -> None:
-    """Late stamps with bars on Sundays and none on Fridays are next days' midnights in UTC: every date is a day off."""
+    """Late stamps, bars on Sundays, none on Fridays: next days' midnights in UTC, each date a day off."""
     late = all(time is not None and time >= _EVENING for time in found.times)
     weekdays = {date.fromisoformat(day).weekday() for day in found.days}
     if late and 6 in weekdays and 4 not in weekdays and len(found.days) >= 5:
-        raise DataError(f"{name}: bars on Sundays and none on Fridays: these stamps are midnights of the next day in "
-                        f"UTC; {WRITE} of the exchange")  # fmt: skip
+        raise DataError(
+            f"{name}: bars on Sundays and none on Fridays: these stamps are midnights of "
+            "the next day in "
+            f"UTC; {WRITE} of the exchange"
+        )

@@ -1,7 +1,8 @@
 """Numbers as people and vendors write them. One file has one convention, found from all its cells.
 
-``1,234`` alone may be a thousand or a bit more than one; whether a comma or a point separates decimals is settled by
-cells that can be read in one way only, and where there is none the file is refused rather than guessed at.
+``1,234`` alone may be a thousand or a bit more than one; whether a comma or a point separates decimals is
+settled by cells that can be read in one way only, and where there is none the file is refused rather than
+guessed at.
 """
 
 from __future__ import annotations
@@ -17,11 +18,37 @@ if TYPE_CHECKING:
     Fault = Callable[[int, str], Exception]
 
 MISSING = frozenset(
-    {"", ".", "-", "--", "---", "–", "—", "null", "(null)", "nan", "-nan", "n/a", "#n/a", "#na", "na", "n.a.", "none",
-     "nil", "nat", "<na>", "\\n", "#n/a n/a", "missing"}
-)  # fmt: skip
+    {
+        "",
+        ".",
+        "-",
+        "--",
+        "---",
+        "–",
+        "—",
+        "null",
+        "(null)",
+        "nan",
+        "-nan",
+        "n/a",
+        "#n/a",
+        "#na",
+        "na",
+        "n.a.",
+        "none",
+        "nil",
+        "nat",
+        "<na>",
+        "\\n",
+        "#n/a n/a",
+        "missing",
+    }
+)
 _INFINITE = re.compile(r"[+-]?(inf(inity)?|∞)", re.I)
-_CURRENCY = r"US\$|C\$|A\$|R\$|HK\$|[$€£¥₹₩₽₺]|USD|EUR|GBP|GBX|GBp|CHF|JPY|CAD|AUD|INR|CNY|HKD|SEK|NOK|DKK|PLN|Rs\.?|kr\.?|zł"
+_CURRENCY = (
+    r"US\$|C\$|A\$|R\$|HK\$|[$€£¥₹₩₽₺]|USD|EUR|GBP|GBX|GBp|CHF|JPY|CAD|AUD|INR|CNY|HKD|"
+    r"SEK|NOK|DKK|PLN|Rs\.?|kr\.?|zł"
+)
 _CELL = re.compile(
     rf"(?P<sign>[+\-−]?)\s*(?P<before>{_CURRENCY})?\s*(?P<sign2>[+\-−]?)\s*"
     rf"(?P<digits>[0-9.,][0-9.,'’\s]*)(?P<power>[eE][+-]?[0-9]{{1,3}})?\s*(?P<after>{_CURRENCY})?"
@@ -32,7 +59,8 @@ _SCALES = {"k": 3, "tsd": 3, "m": 6, "mio": 6, "mln": 6, "b": 9, "bn": 9, "mrd":
 _COMMA_GROUPS = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}"
 _POINT_GROUPS = r"[0-9]{1,3}(?:\.[0-9]{3})+"
 _FORMS = (
-    # Certain: point decimals (p), comma decimals (c). Uncertain: a single comma (?c) or point (?p) before three digits.
+    # Certain: point decimals (p), comma decimals (c). Uncertain: a single comma (?c) or point (?p) before
+    # three digits.
     ("", re.compile(r"[0-9]+")),
     ("?c", re.compile(r"[1-9][0-9]{0,2},[0-9]{3}")),
     ("?p", re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")),
@@ -102,7 +130,7 @@ def _from_uncertain(
 
 
 def read_price(cell: str, decimal: str) -> tuple[float, str]:
-    """A price and the currency it is marked with (empty: none). NoNumber for anything but a positive finite number."""
+    """A positive finite price and the currency it is marked with (empty: none); NoNumber for the rest."""
     number, currency = _read(cell, decimal)
     value = float(number)
     if isinf(value):
@@ -115,7 +143,7 @@ def read_price(cell: str, decimal: str) -> tuple[float, str]:
 
 
 def read_volume(cell: str, decimal: str) -> tuple[Decimal, bool]:
-    """A volume >= 0, perhaps with a fraction, and whether it is written as thousands, millions or billions."""
+    """A volume >= 0, perhaps with a fraction, and whether it is written as K, M or B."""
     if re.fullmatch("[0-9]{1,18}", cell):
         return Decimal(cell), False
     bare, power = _unscaled(cell)

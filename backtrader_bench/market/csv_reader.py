@@ -1,9 +1,9 @@
 """Reads price files as people have them into tapes: vendors' exports, spreadsheets, several header rows.
 
-What has one reading is normalised; what would need a guess is refused with the file, the physical line, the data
-row, the day and the way out. Odd but legal things become warnings of the tape. Order of work: bytes to rows
-(csv_text), header to columns (csv_columns, csv_table), cells to dates and numbers (csv_dates, csv_numbers), rows
-against each other (csv_checks).
+What has one reading is normalised; what would need a guess is refused with the file, the physical line, the
+data row, the day and the way out. Odd but legal things become warnings of the tape. Order of work: bytes to
+rows (csv_text), header to columns (csv_columns, csv_table), cells to dates and numbers (csv_dates,
+csv_numbers), rows against each other (csv_checks).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from backtrader_bench.market.csv_dates import read_dates
 from backtrader_bench.market.csv_numbers import MISSING, NoNumber, find_decimal, read_price, read_volume
 from backtrader_bench.market.csv_table import read_table, refuse_other_intervals, refuse_several_symbols
 from backtrader_bench.market.csv_text import read_text
+from backtrader_bench.market.mend import settle
 from backtrader_bench.market.tape import Tape
 
 if TYPE_CHECKING:
@@ -31,14 +32,13 @@ if TYPE_CHECKING:
     Bar = tuple[str, float, float, float, float, int]
 
 EXTENSIONS = (".csv", ".csv.gz", ".txt", ".tsv")
-_NOISE = 1e-9
-"""Relative. Prices adjusted in floating point miss High by 1e-14 to 1e-11; a real fault is 1e-4 or more."""
 
 
 def read_csv(path: Path, symbol: str | None = None) -> Tape:
     """The tape in ``path``, called ``symbol`` (default: the file's name without extension).
 
-    DataError: anything that would need a guess, or breaks a rule of tapes. StoreError: the file can't be read.
+    DataError: anything that would need a guess, or breaks a rule of tapes. StoreError: the file can't be
+    read.
     """
     text = read_text(path)
     table = read_table(text)
@@ -64,7 +64,7 @@ def read_csv(path: Path, symbol: str | None = None) -> Tape:
 
 
 def find_file(path: Path, symbol: str) -> Path:
-    """``path`` itself, or in a folder the file of ``symbol``, whatever its case. DataError when there is none."""
+    """``path`` itself, or in a folder that of ``symbol`` in any case. DataError when there is none."""
     try:
         if not path.is_dir():
             return path
@@ -105,31 +105,31 @@ def _read_bars(table: Table, days: Sequence[str], repairs: Repairs) -> list[Bar]
             except NoNumber as problem:
                 raise table.fault(index, f"{role.capitalize()} {problem}") from None
             if currency and currencies.setdefault("first", currency) != currency:
-                raise table.fault(index, f"{role.capitalize()} is in {currency} after {currencies['first']}: two "
-                                  "currencies in one file; convert to one")  # fmt: skip
+                raise table.fault(
+                    index,
+                    f"{role.capitalize()} is in {currency} after "
+                    f"{currencies['first']}: two "
+                    "currencies in one file; convert to one",
+                )
             prices.append(price)
-        opened, high, low, close = _inside_out(table, index, prices, repairs)
+        opened, high, low, close = _settled(table, index, prices, repairs)
         bars.append((day, opened, high, low, close, _volume(table, index, volumes[index], decimal, repairs)))
     return bars
 
 
-def _inside_out(
+def _settled(
     table: Table, index: int, prices: list[float], repairs: Repairs
 ) -> tuple[float, float, float, float]:
-    """The four prices with High and Low moved to the body where they miss it by noise; a fault where by more."""
+    """The prices, High and Low moved to the body where they miss it by noise; a fault where by more."""
     opened, high, low, close = prices
-    top, bottom = max(opened, close), min(opened, close)
-    if high < top * (1 - _NOISE):
-        raise table.fault(
-            index, f"High {high!r} is below Open or Close ({top!r}); correct the row or fetch it again"
-        )
-    if low > bottom * (1 + _NOISE):
-        raise table.fault(
-            index, f"Low {low!r} is above Open or Close ({bottom!r}); correct the row or fetch it again"
-        )
-    if high < top or low > bottom:
-        repairs.lifted += 1
-    return opened, max(high, top), min(low, bottom), close
+    high, low, moved = settle(opened, high, low, close)
+    repairs.lifted += moved
+    way_out = "correct the row or fetch it again"
+    if high < max(opened, close):
+        raise table.fault(index, f"High {high!r} is below Open or Close ({max(opened, close)!r}); {way_out}")
+    if low > min(opened, close):
+        raise table.fault(index, f"Low {low!r} is above Open or Close ({min(opened, close)!r}); {way_out}")
+    return opened, high, low, close
 
 
 def _volume(table: Table, index: int, cell: str, decimal: str, repairs: Repairs) -> int:
@@ -170,8 +170,12 @@ def _refuse_cut_number(text: Text, table: Table, backwards: bool) -> None:
     decimals = {len(re.split(r"[.,]", cell)[-1]) if re.search(r"[.,]", cell) else 0 for cell in cells[:-1]}
     last = len(re.split(r"[.,]", cells[-1])[-1]) if re.search(r"[.,]", cells[-1]) else 0
     if len(decimals) == 1 and last < min(decimals):
-        raise table.fault(len(cells) - 1, f"the file ends in {cells[-1]!r}, fewer decimals than every row before: it "
-                          "seems cut off; fetch it again")  # fmt: skip
+        raise table.fault(
+            len(cells) - 1,
+            f"the file ends in {cells[-1]!r}, fewer decimals than every "
+            "row before: it "
+            "seems cut off; fetch it again",
+        )
 
 
 def _compare_symbols(table: Table, symbol: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Finds the header of a price file and the rows under it: separator, preamble, several header rows, footers."""
+"""Finds the header of a price file and the rows under it: separator, preamble, header rows, footers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Table:
 
 
 def read_table(text: Text) -> Table:
-    """The table in ``text``. DataError: no header, no rows, rows of another width, several symbols, not daily."""
+    """The table in ``text``. DataError: no header, no rows, rows of another width."""
     delimiter, at = _find_header(text)
     rows = list(split(text, delimiter))
     if at is None:
@@ -73,8 +73,10 @@ def read_table(text: Text) -> Table:
         raise DataError(f"{text.name}, line {rows[at].line} (header): {problem}") from None
     symbol = symbol or named
     if symbol and " and " in symbol:
-        raise DataError(f"{text.name}, line {rows[at].line} (header): several symbols ({symbol[:80]}); "
-                        "save one symbol a file")  # fmt: skip
+        raise DataError(
+            f"{text.name}, line {rows[at].line} (header): several symbols ({symbol[:80]}); "
+            "save one symbol a file"
+        )
     table = Table(text.name, delimiter, roles, rows[first:], symbol, list(text.warnings), [])
     _leave_out_footer(table)
     return _checked(table, len(cells), cells)
@@ -93,15 +95,19 @@ def _find_header(text: Text) -> tuple[str, int | None]:
 
 
 def _header_rows(text: Text, rows: Sequence[Row], at: int) -> tuple[list[str], str | None, int | None, int]:
-    """Column names, symbol, index of the date column where a row of its own names it, index of the first data row.
+    """Column names, symbol, index of the date column where a row of its own names it, index of the first data
+    row.
 
     yfinance and pandas-datareader write two levels of names and then the index's: ``Price,Close,...``,
     ``Ticker,AAPL,...``, ``Date,,...``, the first two in either order.
     """
     for row in rows[:at]:
         if sum(map(looks_like_number, row.cells)) >= 3:
-            raise DataError(f"{text.name}, line {row.line}: figures stand before the header (line {rows[at].line}); "
-                            "the header must come first")  # fmt: skip
+            raise DataError(
+                f"{text.name}, line {row.line}: figures stand before the header (line "
+                f"{rows[at].line}); "
+                "the header must come first"
+            )
     cells, after = rows[at].cells, rows[at + 1 : at + 3]
     for offset, row in enumerate(after):
         filled = [i for i, cell in enumerate(row.cells) if cell]
@@ -153,8 +159,10 @@ def _leave_out_footer(table: Table) -> None:
         notes.append(table.rows.pop())
     if notes and table.rows:
         first = next(cell for cell in notes[-1].cells if cell)
-        table.warnings.append(f"{table.name}: {len(notes)} line(s) of notes after the last bar left out, "
-                              f"from line {notes[-1].line}: {first[:40]!r}")  # fmt: skip
+        table.warnings.append(
+            f"{table.name}: {len(notes)} line(s) of notes after the last bar left out, "
+            f"from line {notes[-1].line}: {first[:40]!r}"
+        )
 
 
 def _is_note(cells: Sequence[str], date_at: int) -> bool:
@@ -163,8 +171,10 @@ def _is_note(cells: Sequence[str], date_at: int) -> bool:
     if looks_like_date(cells[date_at] if date_at < len(cells) else "") or first in MISSING:
         return False
     words = re.match(r"[^\w]*([^\W\d_]{2,})", first)
-    is_month = bool(words) and words[1][:3] in MONTHS and bool(re.search(r"\d", first) or len(first) < 4)  # type: ignore[index]
-    return bool(words) and not is_month and sum(map(looks_like_number, filled)) < 3
+    if words is None or sum(map(looks_like_number, filled)) >= 3:
+        return False
+    # "Jan 2" and "Jan" may be what is left of a date.
+    return words[1][:3] not in MONTHS or (len(first) >= 4 and not re.search(r"\d", first))
 
 
 def _checked(table: Table, width: int, header: Sequence[str]) -> Table:
@@ -183,8 +193,12 @@ def _checked(table: Table, width: int, header: Sequence[str]) -> Table:
                 index, f"{len(row.cells)} fields instead of {width}{last}; fetch the file again"
             )
         if any(row.cells[width:]):
-            raise table.fault(index, f"{len(row.cells)} fields instead of {width}; a separator inside a number "
-                              "or name needs quotes")  # fmt: skip
+            raise table.fault(
+                index,
+                f"{len(row.cells)} fields instead of {width}; a separator inside a "
+                "number "
+                "or name needs quotes",
+            )
         if any("\n" in cell or "\r" in cell for cell in row.cells):
             raise table.fault(index, "a quoted cell runs over several lines; is a closing quote missing?")
     return table

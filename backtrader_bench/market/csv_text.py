@@ -186,7 +186,7 @@ def _bare_utf16(data: bytes) -> str | None:
 
 
 def _windows_text(data: bytes, name: str, error: UnicodeDecodeError) -> Text:
-    """The text as Western European Windows writes it, with a warning: digits are the same, only words could suffer."""
+    """The text as Western European Windows writes it, with a warning: only words could suffer."""
     line = data[: error.start].count(b"\n") + 1
     try:
         body = data.decode("cp1252")

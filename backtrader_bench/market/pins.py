@@ -1,7 +1,7 @@
 """Tapes kept under ``db/tapes/<sha256>.csv.gz``, and finding the bars that a record rests on.
 
-Nothing leaves here for a record unless it hashes to what the record says. Bars that don't are *drift*: a statement
-about the data, never about an answer.
+Nothing leaves here for a record unless it hashes to what the record says. Bars that don't are *drift*: a
+statement about the data, never about an answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class DataDrift(DataError):
 
 
 def save(tape: Tape) -> Path:
-    """Keep ``tape`` in the store under its hash; a good file already there stays. StoreError: disk, permissions."""
+    """Keep ``tape`` in the store under its hash; a good file already there stays. StoreError: disk."""
     path = store.folder("tapes") / f"{tape.sha256}.csv.gz"
     with suppress(OSError, DataError):
         if decode(path.read_bytes(), tape.symbol, tape.source, str(path)).sha256 == tape.sha256:
@@ -59,10 +59,10 @@ def find(
 ) -> Tape:
     """The bars that ``ref`` names, hash-verified: the tape of a record.
 
-    With ``data`` (a file, or a folder of SYMBOL.csv or of pinned tapes) only that is looked at, cut to the window
-    ``start`` to before ``end``. Without, the pinned file comes first, then the record's own source is read again
-    (a csv from the current folder; yfinance only with ``allow_network``). DataDrift: what was found hashes to
-    something else. MissingError: nothing was found; the message says where this looked.
+    With ``data`` (a file, or a folder of SYMBOL.csv or of pinned tapes) only that is looked at, cut to the
+    window ``start`` to before ``end``. Without, the pinned file comes first, then the record's own source is
+    read again (a csv from the current folder; yfinance only with ``allow_network``). DataDrift: what was
+    found hashes to something else. MissingError: nothing was found; the message says where this looked.
     """
     _check_hash(ref.sha256)
     for day in (ref.first, ref.last):
@@ -93,7 +93,8 @@ def find(
 
 
 def read_window(data: Path, symbol: str, start: str | None, end: str | None) -> Tape:
-    """``symbol`` from the file or folder ``data``, cut to ``start`` to before ``end``; nothing to hold it against.
+    """``symbol`` from the file or folder ``data``, cut to ``start`` to before ``end``; nothing to hold it
+    against.
 
     MissingError when ``data`` is not there; else what :func:`sources.load` raises.
     """
@@ -118,7 +119,10 @@ def _from_data(ref: TapeRef, symbol: str, start: str | None, end: str | None, da
 def _derive_again(ref: TapeRef, symbol: str, start: str | None, end: str | None, allow_network: bool) -> Tape:
     """The window read from ``ref.source``; MissingError where that can't be done."""
     name, _, argument = ref.source.partition(":")
-    looked = f"{symbol} {ref.first} to {ref.last} ({ref.sha256[:12]}): not pinned in {_pin_path(ref.sha256).parent}"
+    looked = (
+        f"{symbol} {ref.first} to {ref.last} ({ref.sha256[:12]}): not pinned in "
+        f"{_pin_path(ref.sha256).parent}"
+    )
     if name == "csv":
         # The record may come from anyone: a name with a folder in it is never followed.
         if not argument or argument in (".", "..") or re.search(r"[/\\\0]", argument):
@@ -175,11 +179,14 @@ def _difference(ref: TapeRef, tape: Tape, known: Tape | None) -> str:
     mine, theirs = (len(tape), tape.dates[0], tape.dates[-1]), (ref.rows, ref.first, ref.last)
     if mine == theirs:
         return f"{text}: same span and number of bars ({len(tape)}), so some prices or volumes differ"
-    return f"{text}: {mine[0]} bars {mine[1]} to {mine[2]}, the record says {theirs[0]} bars {theirs[1]} to {theirs[2]}"
+    return (
+        f"{text}: {mine[0]} bars {mine[1]} to {mine[2]}, the record says {theirs[0]} bars "
+        f"{theirs[1]} to {theirs[2]}"
+    )
 
 
 def compare(old: Tape, new: Tape) -> str:
-    """What changed from ``old`` to ``new`` in one phrase: bars that differ, are missing or are extra, and the first."""
+    """What changed from ``old`` to ``new``: bars that differ, are missing or are extra, and the first."""
     before, after = ({day: i for i, day in enumerate(tape.dates)} for tape in (old, new))
     changed = [
         day for day in old.dates if day in after and _values(old, before[day]) != _values(new, after[day])
@@ -191,7 +198,8 @@ def compare(old: Tape, new: Tape) -> str:
         was, now = _values(old, before[changed[0]]), _values(new, after[changed[0]])
         name = next(k for k in COLUMNS if was[k] != now[k])
         parts.append(
-            f"{len(changed)} of {len(old)} bars differ, first {changed[0]} ({name} {was[name]} -> {now[name]})"
+            f"{len(changed)} of {len(old)} bars differ, first {changed[0]} ({name} {was[name]} -> "
+            f"{now[name]})"
         )
     if missing:
         parts.append(f"{len(missing)} missing, first {missing[0]}")

@@ -111,10 +111,10 @@ def load(source: str, symbol: str, start: str | None = None, end: str | None = N
     """The bars of ``symbol`` with ``start <= date < end`` (ISO dates; None leaves that side to the source).
 
     ``source`` is ``auto``, ``bundled``, ``synthetic[:REGIME[:SEED]]``, ``csv:PATH`` (a file or a folder of
-    SYMBOL.csv; an empty symbol then means the file's stem) or ``yfinance``. A window that the source covers only
-    in part gives the bars there are and a warning. UsageError: the source, symbol or dates are no such thing.
-    DataError: the bars break a rule of tapes, or none is in the window. MissingError: the network, or a symbol
-    unknown to it.
+    SYMBOL.csv; an empty symbol then means the file's stem) or ``yfinance``. A window that the source covers
+    only in part gives the bars there are and a warning. UsageError: the source, symbol or dates are no such
+    thing. DataError: the bars break a rule of tapes, or none is in the window. MissingError: the network, or
+    a symbol unknown to it.
     """
     reader = parse_source(source)
     if symbol or not isinstance(reader, Csv):
@@ -157,7 +157,7 @@ def check_window(start: str | None, end: str | None) -> None:
 
 
 def cut(tape: Tape, start: str | None, end: str | None) -> Tape:
-    """The window of ``tape``, with a warning when it begins well after ``start`` or stops well before ``end``."""
+    """The window of ``tape``, with a warning where it begins or ends well inside ``start`` to ``end``."""
     part = tape.window(start, end)
     missing = []
     if start and _days(start, part.dates[0]) > _SLACK_DAYS:
