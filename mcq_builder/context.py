@@ -21,7 +21,7 @@ Answer = dict[str, Any]
 """An answer by the fields of its template's parts, at full precision."""
 
 
-class Skip(Exception):  # noqa: N818 - it is no error: a question that can't be asked, with the reason to count
+class Skip(Exception):
     """This question is not asked; the message is the reason that is counted and shown."""
 
 

@@ -1,0 +1,243 @@
+"""A bank of questions: which templates on which backtests, in which order, until the number is reached.
+
+Every (template, configuration) pair is a stream of distinct questions of its own. A tier's quota is filled by going
+round its streams; what one stream can't give, the others do. Streams don't depend on each other, so the result is the
+same for every number of jobs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from backtrader_bench import store
+from backtrader_bench.backtest.cache import Backtests
+from backtrader_bench.backtest.result import BacktestSpec
+from backtrader_bench.backtest.run import run
+from backtrader_bench.backtest.strategies import strategy_named
+from backtrader_bench.errors import BacktestError
+from backtrader_bench.mcq_builder.context import Context, Skip
+from backtrader_bench.mcq_builder.questions import questions, scope_key
+from backtrader_bench.mcq_builder.seeds import stream
+from backtrader_bench.mcq_builder.settings import PERIODS_PER_YEAR, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from backtrader_bench.market.tape import Tape
+    from backtrader_bench.records import Question
+
+    Parallel = Callable[[Iterable[tuple[Any, ...]]], Iterator[Any]]
+    """Runs ``fetch`` on argument tuples, here or elsewhere, and gives the results in their order."""
+
+
+class Stream(NamedTuple):
+    """One template on one strategy's backtest."""
+
+    template: str
+    strategy: str
+
+
+class Fetched(NamedTuple):
+    """The first questions of a stream, the reasons for those skipped among them, and whether that was all of it."""
+
+    questions: list[Question]
+    skipped: Counter[str]
+    ended: bool
+
+
+@dataclass
+class Bank:
+    """What was built, and why the rest was not."""
+
+    questions: list[Question]
+    wanted: int
+    skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """By (template, reason)."""
+
+
+def contexts(settings: Settings, tape: Tape, cache: Path | None) -> dict[str, Context]:
+    """One context a strategy; BacktestError when a window is too short for one."""
+    backtests = Backtests(run, "build", cache)
+    made = {}
+    for name in settings.strategy:
+        spec = BacktestSpec(
+            strategy=name, params=settings.strategy_params[name], initial_cash=settings.initial_cash,
+            commission_rate=settings.commission_rate, stake=settings.stake, sizing=settings.sizing,
+        )  # fmt: skip
+        needed = strategy_named(name).first_row(spec.params) + 1
+        if len(tape) < needed:
+            raise BacktestError(
+                f"{tape.symbol} has {len(tape)} bars in the window; {name} needs at least {needed} with these "
+                "parameters: choose a longer window or shorter periods"
+            )
+        made[name] = Context(tape, spec, record_config(settings, tape, spec), backtests)
+    return made
+
+
+def record_config(settings: Settings, tape: Tape, spec: BacktestSpec) -> dict[str, Any]:
+    """The ``config`` of the records of one backtest, fields and order as published, ours after them."""
+    return {
+        "symbol": tape.symbol,
+        "start_date": settings.start_date or tape.dates[0],
+        "end_date": settings.end_date or day_after(tape.dates[-1]),
+        "initial_cash": spec.initial_cash,
+        "commission_rate": spec.commission_rate,
+        "stake": spec.stake,
+        "strategy_name": spec.strategy,
+        "strategy_params": spec.params,
+        "sizing": spec.sizing,
+        "periods_per_year": PERIODS_PER_YEAR,
+    }
+
+
+def day_after(day: str) -> str:
+    """The next calendar day, ISO."""
+    from datetime import date, timedelta
+
+    return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
+
+
+def fetch(of: Context, wanted: list[tuple[str, int]], scheme: str, seed: int) -> list[Fetched]:
+    """The first questions of some templates on one backtest: (template, how many) each."""
+    return [_first(questions(template, of, scheme, seed), count) for template, count in wanted]
+
+
+def _first(found: Iterator[Question | Skip], count: int) -> Fetched:
+    made: list[Question] = []
+    skipped: Counter[str] = Counter()
+    for item in found:
+        if isinstance(item, Skip):
+            skipped[str(item)] += 1
+            continue
+        made.append(item)
+        if len(made) == count:
+            return Fetched(made, skipped, ended=False)
+    return Fetched(made, skipped, ended=True)
+
+
+def build_bank(
+    settings: Settings,
+    tape: Tape,
+    parallel: Parallel,
+    *,
+    cache: Path | None = None,
+    exclude: frozenset[str] = frozenset(),
+    progress: Callable[[int], None] = lambda done: None,
+) -> Bank:
+    """The bank of ``settings`` on ``tape``. ``exclude`` holds ids not to be asked again; ``progress`` hears totals."""
+    of = contexts(settings, tape, cache)
+    chosen = {tier: names for tier, names in settings.templates().items() if names}
+    if settings.all_templates:
+        quotas = {tier: len(names) * len(of) for tier, names in chosen.items()}
+    else:
+        quotas = _split(settings.num_questions, list(chosen))
+    bank = Bank([], sum(quotas.values()))
+    seen: set[str] = set()
+    for tier, names in chosen.items():
+        streams = _order(names, list(of), settings.seed, tier)
+        most = 1 if settings.all_templates else None
+        filler = _Filler(settings, of, parallel, seen, exclude, bank)
+        bank.questions += filler.fill(streams, quotas[tier], most)
+        progress(len(bank.questions))
+    return bank
+
+
+def _split(total: int, tiers: list[str]) -> dict[str, int]:
+    """``total`` split evenly; the first tiers take what is left over."""
+    return {tier: total // len(tiers) + (place < total % len(tiers)) for place, tier in enumerate(tiers)}
+
+
+def _order(templates: list[str], strategies: list[str], seed: int, tier: str) -> list[Stream]:
+    """Streams such that every template comes once before any comes twice, strategies rotating over them."""
+    shuffled = list(templates)
+    stream(seed, "order", tier).shuffle(shuffled)
+    return [
+        Stream(name, strategies[(place + shift) % len(strategies)])
+        for shift in range(len(strategies))
+        for place, name in enumerate(shuffled)
+    ]
+
+
+class _Filler:
+    """Fills one tier's quota from its streams."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        of: dict[str, Context],
+        parallel: Parallel,
+        seen: set[str],
+        exclude: frozenset[str],
+        bank: Bank,
+    ) -> None:
+        self.settings, self.of, self.parallel = settings, of, parallel
+        self.seen, self.exclude, self.bank = seen, exclude, bank
+        self.got: dict[Stream, Fetched] = {}
+
+    def fill(self, streams: list[Stream], quota: int, most: int | None) -> list[Question]:
+        """Up to ``quota`` questions, at most ``most`` a stream, going round the streams."""
+        counts = dict.fromkeys(streams, 0)
+        while True:
+            open_streams = [s for s in streams if s not in self.got or not self.got[s].ended]
+            usable = self._round_robin(streams, quota, most)
+            if len(usable) >= quota or not open_streams or (most and all(counts[s] >= most for s in open_streams)):
+                break
+            missing = quota - len(usable)
+            for place, one in enumerate(open_streams[:missing] if missing < len(open_streams) else open_streams):
+                extra = missing // len(open_streams) + (place < missing % len(open_streams))
+                counts[one] = min(counts[one] + max(1, extra), most or quota)
+            self._fetch({s: n for s, n in counts.items() if n > (len(self.got[s].questions) if s in self.got else 0)
+                         and s in open_streams})  # fmt: skip
+        for one in streams:
+            if one in self.got:
+                for reason, times in self.got[one].skipped.items():
+                    self.bank.skipped[one.template, reason] += times
+        chosen = self._round_robin(streams, quota, most, count_repeats=True)
+        self.seen.update(scope_key(question) for question in chosen)
+        return chosen
+
+    def _fetch(self, counts: dict[Stream, int]) -> None:
+        tasks: list[list[Stream]] = []
+        for strategy in self.of:
+            mine = [one for one in counts if one.strategy == strategy]
+            # Pieces small enough for every job to have one, large enough that a process pays its backtest once.
+            size = max(1, -(-len(mine) // 4))
+            tasks += [mine[i : i + size] for i in range(0, len(mine), size)]
+        wanted = [
+            (self.of[task[0].strategy], [(one.template, counts[one]) for one in task], self.settings.scheme,
+             self.settings.seed)
+            for task in tasks
+        ]  # fmt: skip
+        for task, fetched in zip(tasks, self.parallel(wanted), strict=True):
+            self.got.update(zip(task, fetched, strict=True))
+
+    def _round_robin(
+        self, streams: list[Stream], quota: int, most: int | None, *, count_repeats: bool = False
+    ) -> list[Question]:
+        """One question of each stream, then a second of each, ... leaving out repeats, up to the quota."""
+        seen, chosen = set(self.seen), []
+        deepest = max((len(fetched.questions) for fetched in self.got.values()), default=0)
+        for place in range(min(deepest, most or deepest)):
+            for one in streams:
+                found = self.got[one].questions if one in self.got else []
+                if place < len(found) and len(chosen) < quota:
+                    reason = self._repeat(found[place], seen)
+                    if reason is None:
+                        seen.add(scope_key(found[place]))
+                        chosen.append(found[place])
+                    elif count_repeats:
+                        self.bank.skipped[one.template, reason] += 1
+        return chosen
+
+    def _repeat(self, question: Question, seen: set[str]) -> str | None:
+        if scope_key(question) in seen:
+            return "the same question under another strategy is already in the file"
+        return "already in an excluded file" if question.id in self.exclude else None
+
+
+def cache_folder() -> Path:
+    """Where the builder keeps finished backtests; the checker has its own."""
+    return store.folder("cache")

@@ -1,0 +1,106 @@
+"""Where a bank goes: its name, its tape, its manifest, and the file itself, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+from collections import Counter
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from backtrader_bench import __version__, store
+from backtrader_bench.errors import StoreError
+from backtrader_bench.market import pins
+from backtrader_bench.mcq_builder.questions import tape_ref
+from backtrader_bench.records import to_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backtrader_bench.market.tape import Tape
+    from backtrader_bench.mcq_builder.build import Bank
+    from backtrader_bench.mcq_builder.settings import Settings
+
+
+def default_name(settings: Settings, tape: Tape) -> str:
+    """A file name made of the settings; those it does not spell out are in eight digits of their hash."""
+    digest = hashlib.sha256(json.dumps([asdict(settings), tape.sha256], sort_keys=True).encode()).hexdigest()
+    strategies = settings.strategy[0] if len(settings.strategy) == 1 else f"{len(settings.strategy)}strategies"
+    count = "all-templates" if settings.all_templates else f"n{settings.num_questions}"
+    symbol = re.sub(r"[^A-Za-z0-9.-]", "_", settings.symbol)
+    tiers = "all" if len(settings.difficulty) == 3 else "-".join(settings.difficulty)
+    return f"{symbol}_{strategies}_{tiers}_{count}_seed{settings.seed}_{digest[:8]}.jsonl"
+
+
+def manifest_path(bank: Path) -> Path:
+    """The manifest's place beside a bank."""
+    return bank.with_name(bank.name.removesuffix(".jsonl") + ".manifest.json")
+
+
+def check_target(path: Path) -> None:
+    """StoreError when ``path`` can't become a bank, before any work is done for it."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a directory; name a file, such as {path / 'bank.jsonl'}")
+    if not path.parent.is_dir():
+        raise StoreError(f"{path.parent} is no directory; make it first or name another place with --output")
+
+
+def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[str], *, force: bool) -> str:
+    """Pin the tape, then write manifest and bank; says ``written`` or, for the same bytes as before, ``unchanged``.
+
+    StoreError when another bank stands there and ``force`` is not given.
+    """
+    lines = b"".join(to_line(question) for question in bank.questions)
+    if path.exists():
+        if path.read_bytes() == lines:
+            pins.save(tape)
+            return "unchanged"
+        if not force:
+            raise StoreError(f"{path} exists and holds another bank; --force replaces it, --output names another place")
+    pins.save(tape)
+    text = json.dumps(manifest(bank, lines, path, settings, tape, command), indent=2, ensure_ascii=False)
+    store.replace_file(manifest_path(path), text.encode() + b"\n")
+    store.replace_file(path, lines)
+    return "written"
+
+
+def manifest(
+    bank: Bank, lines: bytes, path: Path, settings: Settings, tape: Tape, command: list[str]
+) -> dict[str, Any]:
+    """When, by what and from what a bank was made, and what was left out."""
+    return {
+        "file": path.name,
+        "sha256": hashlib.sha256(lines).hexdigest(),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "backtrader-bench": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("backtrader", "numpy", "pandas")},
+        },
+        "command": command,
+        "settings": asdict(settings),
+        "tapes": [{**msgspec.to_builtins(tape_ref(tape)), "symbol": tape.symbol, "warnings": list(tape.warnings)}],
+        "scheme": settings.scheme,
+        **counts(bank),
+    }
+
+
+def counts(bank: Bank) -> dict[str, Any]:
+    """How many were asked for and built, by tier, template and strategy, and what was skipped and why."""
+    skipped: dict[str, dict[str, int]] = {}
+    for (template, reason), times in sorted(bank.skipped.items()):
+        skipped.setdefault(template, {})[reason] = times
+    return {
+        "wanted": bank.wanted,
+        "built": len(bank.questions),
+        "tiers": dict(Counter(question.difficulty for question in bank.questions)),
+        "strategies": dict(Counter(question.strategy_name for question in bank.questions)),
+        "templates": dict(Counter(question.type for question in bank.questions)),
+        "skipped": skipped,
+    }

@@ -1,0 +1,251 @@
+"""What to build: every setting with its default and its check, from flags, a configuration file or a conversation."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from backtrader_bench.backtest.result import Sizing
+from backtrader_bench.backtest.strategies import REGISTRY, Params, strategy_named
+from backtrader_bench.errors import RecordError, StoreError, UsageError
+from backtrader_bench.records import parse_json
+from backtrader_bench.templates.registry import TEMPLATES
+from backtrader_bench.templates.template import TIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+SCHEMES = ("ladder", "published")
+MOST_QUESTIONS = 100_000
+PERIODS_PER_YEAR = 252
+_MOST_CONFIG_BYTES = 1_000_000
+# Names that published configuration files use for ours.
+ALIASES = {"strategy_name": "strategy", "difficulty_levels": "difficulty"}
+
+
+def number(low: float, high: float, *, above: bool = False) -> Callable[[str, Any], float]:
+    """A check for a number from ``low`` (or above it) to ``high``."""
+
+    def check(name: str, value: Any) -> float:
+        ok = isinstance(value, int | float) and not isinstance(value, bool)
+        if not ok or not (low < value if above else low <= value) or not value <= high:
+            raise UsageError(f"{name} is {value!r}; it must be a number {'above' if above else 'from'} {low:g} up to {high:g}")
+        return float(value)
+
+    return check
+
+
+def integer(low: int, high: int) -> Callable[[str, Any], int]:
+    """A check for an integer from ``low`` to ``high``."""
+
+    def check(name: str, value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise UsageError(f"{name} is {value!r}; it must be an integer from {low} to {high}")
+        return value
+
+    return check
+
+
+def one_of(*allowed: str) -> Callable[[str, Any], str]:
+    """A check for one of some words."""
+
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
+        return value
+
+    return check
+
+
+def text(name: str, value: Any) -> str:
+    """A check for a text that is not empty."""
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"{name} is {value!r}; it must be a text")
+    return value.strip()
+
+
+def iso_date(name: str, value: Any) -> str | None:
+    """A check for a date, or None for the source's own limit."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, date):
+        return value.isoformat()[:10]
+    try:
+        if isinstance(value, str) and date.fromisoformat(value).isoformat() == value:
+            return value
+    except ValueError:
+        pass
+    raise UsageError(f"{name} is {value!r}; it must be a date written YYYY-MM-DD")
+
+
+def words(allowed: tuple[str, ...], everything: str) -> Callable[[str, Any], tuple[str, ...]]:
+    """A check for a list of words (or a text with commas), ``everything`` standing for all; keeps the given order."""
+
+    def check(name: str, value: Any) -> tuple[str, ...]:
+        given = value.split(",") if isinstance(value, str) else value
+        if not isinstance(given, list | tuple) or not all(isinstance(word, str) for word in given):
+            raise UsageError(f"{name} is {value!r}; it must be a list of {', '.join(allowed)}")
+        split = [word.strip() for entry in given for word in entry.split(",") if word.strip()]
+        if everything in split:
+            return allowed
+        for word in split:
+            if word not in allowed:
+                raise UsageError(f"{name}: {word!r} is unknown; there are {', '.join(allowed)} (and {everything})")
+        if not split:
+            raise UsageError(f"{name} is empty; it must be a list of {', '.join(allowed)}")
+        return tuple(dict.fromkeys(split))
+
+    return check
+
+
+def _tiers(name: str, value: Any) -> tuple[str, ...]:
+    chosen = words(tuple(TIERS), "all")(name, value)
+    return tuple(tier for tier in TIERS if tier in chosen)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} is {value!r}; it must be true or false")
+    return value
+
+
+def _params(name: str, value: Any) -> dict[str, Any]:
+    if value is None or value == "":
+        return {}
+    if isinstance(value, str):
+        try:
+            value = parse_json(value, name)
+        except RecordError as error:
+            raise UsageError(str(error)) from None
+    if not isinstance(value, dict):
+        raise UsageError(f"{name} is {value!r}; it must be a JSON object such as {{\"pfast\": 12, \"pslow\": 40}}")
+    return value
+
+
+def _templates(name: str, value: Any) -> tuple[str, ...]:
+    return () if value in (None, "", (), []) else words(tuple(TEMPLATES), "all")(name, value)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: its default, its check, and the line that help and the conversation show."""
+
+    default: Any
+    check: Callable[[str, Any], Any]
+    about: str
+
+
+SETTINGS: dict[str, Setting] = {
+    "symbol": Setting("AAPL", text, "ticker; SYN... is made up by the synthetic source"),
+    "data": Setting("auto", text, "auto, bundled, synthetic[:REGIME[:SEED]], csv:PATH or yfinance"),
+    "start_date": Setting(None, iso_date, "first day of the window, YYYY-MM-DD; empty: from the source's first bar"),
+    "end_date": Setting(None, iso_date, "first day after the window, YYYY-MM-DD; empty: to the source's last bar"),
+    "initial_cash": Setting(50_000.0, number(0, 1e12, above=True), "dollars in the account at the start"),
+    "commission_rate": Setting(0.001, number(0, 0.5), "share of traded value charged on each side; 0.001 is 0.1%"),
+    "stake": Setting(1000, integer(1, 10**9), "most shares of one buy (sizing capped), or shares of every buy (fixed)"),
+    "sizing": Setting("capped", one_of(*get_args(Sizing)), "capped: 95% of the cash, at most the stake; fixed: the stake"),
+    "strategy": Setting(("sma_crossover",), words(tuple(REGISTRY), "all"), "strategies to ask about, or all"),
+    "strategy_params": Setting({}, _params, "JSON object of parameters, or of such objects by strategy"),
+    "num_questions": Setting(30, integer(1, MOST_QUESTIONS), "how many questions, split evenly over the tiers"),
+    "seed": Setting(42, integer(0, 2**63 - 1), "the same settings and seed give the same bytes"),
+    "difficulty": Setting(tuple(TIERS), _tiers, "easy, medium, hard, all or a comma list"),
+    "template": Setting((), _templates, "only these templates; empty: all of the tiers"),
+    "all_templates": Setting(False, _flag, "one question of every template, instead of a number"),
+    "scheme": Setting("ladder", one_of(*SCHEMES), "how options are made: ladder, or published (jitter; leaks)"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked settings; see SETTINGS for what each means."""
+
+    symbol: str
+    data: str
+    start_date: str | None
+    end_date: str | None
+    initial_cash: float
+    commission_rate: float
+    stake: int
+    sizing: Sizing
+    strategy: tuple[str, ...]
+    strategy_params: dict[str, Params]
+    """Complete parameters by strategy."""
+    num_questions: int
+    seed: int
+    difficulty: tuple[str, ...]
+    template: tuple[str, ...]
+    all_templates: bool
+    scheme: str
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Settings:
+        """``given`` (names as in SETTINGS, or published aliases) checked, with defaults; UsageError says what is wrong."""
+        named = {ALIASES.get(name, name): value for name, value in given.items()}
+        if len(named) < len(given):
+            raise UsageError(f"the same setting is given under two names: {', '.join(sorted(given))}")
+        for name in named:
+            if name not in SETTINGS:
+                raise UsageError(f"unknown setting {name!r}; there are {', '.join(SETTINGS)}")
+        checked = {
+            name: setting.check(name, named[name]) if name in named else setting.default
+            for name, setting in SETTINGS.items()
+        }
+        checked["strategy_params"] = _complete(checked["strategy"], checked["strategy_params"])
+        _agree(checked)
+        return cls(**checked)
+
+    def templates(self) -> dict[str, list[str]]:
+        """Chosen template names by tier, in registry order."""
+        chosen = self.template or tuple(TEMPLATES)
+        return {
+            tier: [name for name in TEMPLATES if name in chosen and TEMPLATES[name].tier == tier]
+            for tier in self.difficulty
+        }
+
+
+def _complete(strategies: tuple[str, ...], given: dict[str, Any]) -> dict[str, Params]:
+    """Parameters for each strategy: ``given`` is for the only one, or an object by strategy."""
+    by_name = bool(given) and all(isinstance(value, dict) for value in given.values())
+    if by_name:
+        for name in given:
+            if name not in strategies:
+                raise UsageError(f"strategy_params are for {name!r}, which is not among the strategies {', '.join(strategies)}")
+        return {name: strategy_named(name).complete(given.get(name, {})) for name in strategies}
+    if given and len(strategies) > 1:
+        raise UsageError("strategy_params with several strategies must be given by strategy: {\"sma_crossover\": {...}}")
+    return {name: strategy_named(name).complete(given) for name in strategies}
+
+
+def _agree(checked: dict[str, Any]) -> None:
+    """Settings that contradict each other."""
+    start, end = checked["start_date"], checked["end_date"]
+    if start and end and start >= end:
+        raise UsageError(f"end_date {end} is not after start_date {start}")
+    for name in checked["template"]:
+        if TEMPLATES[name].tier not in checked["difficulty"]:
+            raise UsageError(f"template {name} is {TEMPLATES[name].tier}, which difficulty leaves out")
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """A configuration file, JSON or TOML by its ending; UsageError or StoreError in one line."""
+    try:
+        if path.stat().st_size > _MOST_CONFIG_BYTES:
+            raise UsageError(f"{path}: larger than a configuration file can be ({_MOST_CONFIG_BYTES} bytes)")
+        raw = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from None
+    try:
+        content = raw.decode("utf-8-sig")
+        found = tomllib.loads(content) if path.suffix.lower() == ".toml" else parse_json(content, str(path))
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not TOML: {error}") from None
+    except RecordError as error:
+        raise UsageError(str(error)) from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{path}: must hold one object of settings")
+    return found
