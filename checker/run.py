@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backtrader_bench import store
-from backtrader_bench.checker.verify import Checker, Line, Settings, TextCheck, decode
+from backtrader_bench.checker.verify import Checker, Line, Settings, decode
 from backtrader_bench.errors import RecordError, StoreError
 from backtrader_bench.parallel import spread
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backtrader_bench.checker.verdict import Verdict
+    from backtrader_bench.checker.verify import TextCheck
 
     Raw = tuple[str, int, bytes]
 
@@ -39,19 +40,28 @@ def check_files(
     cache: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[Verdict]:
-    """A verdict a record of ``paths``, in order, the same for every ``jobs``; each distinct backtest runs once.
+    """A verdict a record of ``paths``, in order, the same for every ``jobs``; each backtest runs once.
 
-    ``data``: prices to use instead of the store. ``text_check``: see :class:`Settings`. ``progress`` is called with
-    records done and in all. A line that is no record gets a verdict like any other (``cause`` ``unreadable``); when
-    there is one, no result is kept on disk. StoreError, RecordError, at once: a file that is missing or holds
-    nothing. MissingError: the cluster doesn't answer.
+    ``data``: prices to use instead of the store. ``text_check``: see :class:`Settings`. ``progress`` is
+    called with records done and in all. A line that is no record gets a verdict like any other (``cause``
+    ``unreadable``); when there is one, no result is kept on disk. StoreError, RecordError, at once: a file
+    that is missing or holds nothing. MissingError: the cluster doesn't answer.
     """
     total, readable = survey(paths)
     if data is not None and not data.exists():
         raise StoreError(f"{data}: no such file or folder; give prices as SYMBOL.csv")
-    folder = store.folder("cache") / "check" if cache and readable else None
-    settings = Settings(data and data.absolute(), folder, network, text_check)
+    settings = Settings(
+        data and data.absolute(), _cache_folder() if cache and readable else None, network, text_check
+    )
     return _verdicts(paths, settings, jobs, cluster, progress, total)
+
+
+def _cache_folder() -> Path | None:
+    """Where results stay between runs, apart from the builder's; None where nothing can be written."""
+    try:
+        return store.folder("cache") / "check"
+    except StoreError:
+        return None
 
 
 def _verdicts(
@@ -75,8 +85,8 @@ def _verdicts(
 def survey(paths: Iterable[Path]) -> tuple[int, bool]:
     """How many lines there are, and whether each is a JSON object.
 
-    StoreError for a file that can't be read, RecordError for one without a line. A cheap first pass, so that a wrong
-    name at the end of the list is told before hours of work, not after.
+    StoreError for a file that can't be read, RecordError for one without a line. A cheap first pass, so
+    that a wrong name at the end of the list is told before hours of work, not after.
     """
     count, readable = 0, True
     for path in paths:
