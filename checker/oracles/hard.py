@@ -189,7 +189,7 @@ def best_parameter_set(case: Case) -> Answer | Undefined:
     best = max(known)
     if sum(same(score, best) for score in known) > 1:
         return Undefined("two sets share the best metric")
-    return composite(params=params(sets[known.index(best)]))
+    return single(params(sets[known.index(best)]))
 
 
 def _score(case: Case, result: Result) -> float | None:
