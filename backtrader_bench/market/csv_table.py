@@ -66,17 +66,14 @@ def read_table(text: Text) -> Table:
     cells, symbol, date_at, first = _header_rows(text, rows, at)
     try:
         stripped, named = strip_symbol(cells)
+        symbol = symbol or named
+        if symbol and " and " in symbol:
+            raise HeaderProblem(f"several symbols ({symbol[:80]}); save one symbol a file")
         if date_at is not None:
             stripped[date_at] = "date"
         roles = assign(stripped)
     except HeaderProblem as problem:
         raise DataError(f"{text.name}, line {rows[at].line} (header): {problem}") from None
-    symbol = symbol or named
-    if symbol and " and " in symbol:
-        raise DataError(
-            f"{text.name}, line {rows[at].line} (header): several symbols ({symbol[:80]}); "
-            "save one symbol a file"
-        )
     table = Table(text.name, delimiter, roles, rows[first:], symbol, list(text.warnings), [])
     _leave_out_footer(table)
     return _checked(table, len(cells), cells)
@@ -136,9 +133,7 @@ def _without_header(text: Text, delimiter: str, rows: list[Row]) -> Table:
         return _checked(table, 12, ())
     first = text.body.strip().splitlines()[0][:60]
     if "</" in text.body and "<" in first:
-        raise DataError(
-            f"{text.name}: a web page (HTML), not CSV; the download probably failed, fetch it again"
-        )
+        raise DataError(f"{text.name}: a web page (HTML), not CSV; the download probably failed, fetch it again")
     raise DataError(
         f"{text.name}: no header line with column names (it begins {first!r}); "
         "the first line must name the columns: Date,Open,High,Low,Close,Volume"
@@ -184,20 +179,14 @@ def _checked(table: Table, width: int, header: Sequence[str]) -> Table:
     table.labels = [row.cells[at] if at < len(row.cells) else "" for row in table.rows]
     for index, row in enumerate(table.rows):
         if header and [squeeze(cell) for cell in row.cells[:width]] == [squeeze(cell) for cell in header]:
-            raise table.fault(
-                index, "the header again; were two files joined? Keep one header and one run of dates"
-            )
+            raise table.fault(index, "the header again; were two files joined? Keep one header and one run of dates")
         if len(row.cells) < width:
             last = " (the file seems cut off)" if index == len(table.rows) - 1 else ""
-            raise table.fault(
-                index, f"{len(row.cells)} fields instead of {width}{last}; fetch the file again"
-            )
+            raise table.fault(index, f"{len(row.cells)} fields instead of {width}{last}; fetch the file again")
         if any(row.cells[width:]):
             raise table.fault(
                 index,
-                f"{len(row.cells)} fields instead of {width}; a separator inside a "
-                "number "
-                "or name needs quotes",
+                f"{len(row.cells)} fields instead of {width}; a separator inside a number or name needs quotes",
             )
         if any("\n" in cell or "\r" in cell for cell in row.cells):
             raise table.fault(index, "a quoted cell runs over several lines; is a closing quote missing?")
@@ -212,9 +201,7 @@ def refuse_several_symbols(table: Table) -> None:
     for index, cell in enumerate(table.column("symbol")):
         first = first or cell
         if cell and cell != first:
-            raise table.fault(
-                index, f"the symbol changes from {first[:40]} to {cell[:40]}; save one symbol a file"
-            )
+            raise table.fault(index, f"the symbol changes from {first[:40]} to {cell[:40]}; save one symbol a file")
     table.symbol = table.symbol or first or None
 
 
