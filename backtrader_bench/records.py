@@ -71,7 +71,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def question_id(stem: str, options: Mapping[str, str]) -> str:
-    """SHA-256 of the normalised text: white space collapsed in the stem and in ``A:...`` to ``D:...``, joined by newlines."""
+    """SHA-256 of stem and ``A:...`` to ``D:...``, white space collapsed in each, joined by newlines."""
     lines = [stem, *(f"{letter}:{options[letter]}" for letter in sorted(options))]
     return hashlib.sha256("\n".join(" ".join(line.split()) for line in lines).encode()).hexdigest()
 

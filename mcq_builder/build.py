@@ -218,7 +218,8 @@ class _Filler:
         self, streams: list[Stream], quota: int, most: int | None, *, count_repeats: bool = False
     ) -> list[Question]:
         """One question of each stream, then a second of each, ... leaving out repeats, up to the quota."""
-        seen, chosen = set(self.seen), []
+        seen = set(self.seen)
+        chosen: list[Question] = []
         deepest = max((len(fetched.questions) for fetched in self.got.values()), default=0)
         for place in range(min(deepest, most or deepest)):
             for one in streams:

@@ -32,7 +32,8 @@ def number(low: float, high: float, *, above: bool = False) -> Callable[[str, An
     def check(name: str, value: Any) -> float:
         ok = isinstance(value, int | float) and not isinstance(value, bool)
         if not ok or not (low < value if above else low <= value) or not value <= high:
-            raise UsageError(f"{name} is {value!r}; it must be a number {'above' if above else 'from'} {low:g} up to {high:g}")
+            bound = "above" if above else "from"
+            raise UsageError(f"{name} is {value!r}; it must be a number {bound} {low:g} up to {high:g}")
         return float(value)
 
     return check
@@ -146,7 +147,7 @@ SETTINGS: dict[str, Setting] = {
     "initial_cash": Setting(50_000.0, number(0, 1e12, above=True), "dollars in the account at the start"),
     "commission_rate": Setting(0.001, number(0, 0.5), "share of traded value charged on each side; 0.001 is 0.1%"),
     "stake": Setting(1000, integer(1, 10**9), "most shares of one buy (sizing capped), or shares of every buy (fixed)"),
-    "sizing": Setting("capped", one_of(*get_args(Sizing)), "capped: 95% of the cash, at most the stake; fixed: the stake"),
+    "sizing": Setting("capped", one_of(*get_args(Sizing)), "capped: 95% of the cash, at most the stake; or fixed"),
     "strategy": Setting(("sma_crossover",), words(tuple(REGISTRY), "all"), "strategies to ask about, or all"),
     "strategy_params": Setting({}, _params, "JSON object of parameters, or of such objects by strategy"),
     "num_questions": Setting(30, integer(1, MOST_QUESTIONS), "how many questions, split evenly over the tiers"),
@@ -182,7 +183,7 @@ class Settings:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Settings:
-        """``given`` (names as in SETTINGS, or published aliases) checked, with defaults; UsageError says what is wrong."""
+        """``given`` (names as in SETTINGS, or published aliases), checked and with defaults; or UsageError."""
         named = {ALIASES.get(name, name): value for name, value in given.items()}
         if len(named) < len(given):
             raise UsageError(f"the same setting is given under two names: {', '.join(sorted(given))}")
@@ -212,10 +213,11 @@ def _complete(strategies: tuple[str, ...], given: dict[str, Any]) -> dict[str, P
     if by_name:
         for name in given:
             if name not in strategies:
-                raise UsageError(f"strategy_params are for {name!r}, which is not among the strategies {', '.join(strategies)}")
+                listed = ", ".join(strategies)
+                raise UsageError(f"strategy_params are for {name!r}, which is not among the strategies {listed}")
         return {name: strategy_named(name).complete(given.get(name, {})) for name in strategies}
     if given and len(strategies) > 1:
-        raise UsageError("strategy_params with several strategies must be given by strategy: {\"sma_crossover\": {...}}")
+        raise UsageError('strategy_params for several strategies go by strategy: {"sma_crossover": {...}}')
     return {name: strategy_named(name).complete(given) for name in strategies}
 
 

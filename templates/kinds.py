@@ -20,6 +20,8 @@ class Kind:
 
     def rounded(self, value: Any) -> Any:
         """``value`` as the record keeps it. Python's ``round`` is correct on the binary value, on every platform."""
+        if self.name == "rate":
+            return round(value * 100, 8)
         if self.decimals is None:
             return value
         return round(float(value), self.decimals) + 0.0  # + 0.0 turns -0.0 into 0.0

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-# The help texts stand here and not only in mcq_builder.settings, so that `bench build --help` needs no import of it;
-# a test holds the two to the same names.
-TEXT = {"show_default": False}
+F = TypeVar("F", bound=Callable[..., Any])
+
+# The help texts stand here as well as in mcq_builder.settings, so that `bench build --help` needs no import of it; a
+# test holds the two to the same names.
 
 
-def _value(*names: str, **more: Any) -> Any:
+def _value(*names: str, **more: Any) -> Callable[[F], F]:
+    """An option whose absence is None, so that a configuration file's value is told from a flag's."""
     return click.option(*names, default=None, **more)
 
 

@@ -146,8 +146,9 @@ def show(bank: Bank, path: Path, settings: Settings, tape: Tape, state: str) -> 
     if made["skipped"]:
         _show_skipped(console, made["skipped"])
     if len(bank.questions) < bank.wanted:
-        console.print(f"{bank.wanted - len(bank.questions)} of the {bank.wanted} wanted can't be asked of this backtest "
-                      "(see the reasons above)", soft_wrap=True, highlight=False)  # fmt: skip
+        missing = bank.wanted - len(bank.questions)
+        console.print(f"{missing} of the {bank.wanted} wanted can't be asked here (see the reasons above)",
+                      soft_wrap=True, highlight=False)  # fmt: skip
     console.print(f"next: bench check {path}", soft_wrap=True, highlight=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from backtrader_bench.mcq_builder.context import Skip
@@ -66,7 +67,7 @@ def returns(result: Result) -> list[float]:
     values = result.value
     if len(values) < 3 or min(values) <= 0:
         raise Skip("too few rows for returns")
-    return [after / before - 1 for before, after in zip(values, values[1:], strict=False)]
+    return [after / before - 1 for before, after in pairwise(values)]
 
 
 def mean(values: Sequence[float]) -> float:

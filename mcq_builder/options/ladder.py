@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from backtrader_bench.mcq_builder.context import Answer, Context
     from backtrader_bench.templates.kinds import Kind
 
+    Shape = Callable[[Context, Mapping[str, Any], Answer, Random], "Made"]
+
 Made = list[tuple["Answer", str]]
 """Three distractors, each with a word on how it came to be."""
 
@@ -79,8 +81,11 @@ def _volume_steps(of: Context, value: int, rank: int, rng: Random) -> list[int]:
     return values
 
 
-def _labels(of: Context, params: Mapping[str, Any], key: Answer, rng: Random, template: str) -> Made:
-    return [({"value": word}, "another state") for word in TEMPLATES[template].phrases if word != key["value"]]
+def _labels(template: str) -> Shape:
+    def shape(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
+        return [({"value": word}, "another state") for word in TEMPLATES[template].phrases if word != key["value"]]
+
+    return shape
 
 
 def _position(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
@@ -209,10 +214,10 @@ def _rates(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> 
     return [({"value": rate}, "another candidate") for rate in params["rates"] if rate != key["value"]]
 
 
-_SHAPES: dict[str, Callable[[Context, Mapping[str, Any], Answer, Random], Made]] = {
+_SHAPES: dict[str, Shape] = {
     "position_on_date": _position,
-    "signal_state_on_date": lambda *given: _labels(*given, "signal_state_on_date"),
-    "strategy_action_on_date": lambda *given: _labels(*given, "strategy_action_on_date"),
+    "signal_state_on_date": _labels("signal_state_on_date"),
+    "strategy_action_on_date": _labels("strategy_action_on_date"),
     "buy_sell_signals": _signals,
     "first_buy": _first_buy,
     "trade_outcomes": _outcomes,
