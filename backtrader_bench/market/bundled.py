@@ -40,7 +40,6 @@ def bundled(symbol: str) -> Tape:
     tape = decode(data, symbol, "bundled", str(path))
     if tape.sha256 != HASHES[symbol]:
         raise DataError(
-            f"{path}: hashes to {tape.sha256[:12]}, not to {HASHES[symbol][:12]} as released; "
-            "install the package again"
+            f"{path}: hashes to {tape.sha256[:12]}, not to {HASHES[symbol][:12]} as released; install the package again"
         )
     return tape

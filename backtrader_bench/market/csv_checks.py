@@ -53,10 +53,7 @@ def _twice(table: Table, dates: Dates, first: int, second: int) -> str:
     day, line = dates.days[second], table.rows[first].line
     one, two = dates.times[first], dates.times[second]
     if one != two and None not in (one, two):
-        return (
-            f"a second bar of {day} (line {line} has one at another time of day): intraday data; "
-            "give one bar a day"
-        )
+        return f"a second bar of {day} (line {line} has one at another time of day): intraday data; give one bar a day"
     if table.rows[first].cells == table.rows[second].cells:
         return f"duplicate date {day}: line {line} has the same row already; remove one"
     return f"duplicate date {day}: line {line} has another bar for it already; keep the right one"
@@ -69,9 +66,7 @@ def _refuse_sparse(name: str, days: Sequence[str]) -> None:
     gap = median(abs(b - a) for a, b in pairwise(ordinals))
     if gap >= _WEEKLY:
         kind = "weekly" if gap < 15 else "monthly or sparser"
-        raise DataError(
-            f"{name}: not daily: bars are {gap:g} days apart (median), {kind} data; give daily bars"
-        )
+        raise DataError(f"{name}: not daily: bars are {gap:g} days apart (median), {kind} data; give daily bars")
 
 
 def _check_times(table: Table, dates: Dates, backwards: bool) -> None:
@@ -79,17 +74,13 @@ def _check_times(table: Table, dates: Dates, backwards: bool) -> None:
     counts = Counter(time for time in dates.times if time is not None)
     newest = dates.times[0 if backwards else -1]
     if newest is not None and counts[newest] == 1 and len(counts) > 1 and newest % 60:
-        table.warnings.append(
-            f"{table.name}: the newest bar carries a time of its own; it may not be a whole day"
-        )
+        table.warnings.append(f"{table.name}: the newest bar carries a time of its own; it may not be a whole day")
         del counts[newest]
     if len(counts) > 3:
         odd = counts.most_common()[3][0]
         raise table.fault(
             dates.times.index(odd),
-            "bars have many different times of day: not daily but "
-            "intraday or "
-            "irregular data; give one bar a day",
+            "bars have many different times of day: not daily but intraday or irregular data; give one bar a day",
         )
 
 
@@ -109,8 +100,7 @@ def reading_warnings(table: Table, repairs: Repairs, backwards: bool) -> list[st
         found.append(f"{name}: newest first, reversed")
     if repairs.lifted:
         found.append(
-            f"{name}: High or Low moved to the body on {repairs.lifted} bar(s) that missed it by "
-            "rounding noise"
+            f"{name}: High or Low moved to the body on {repairs.lifted} bar(s) that missed it by rounding noise"
         )
     if repairs.scaled:
         found.append(f"{name}: volumes are rounded by the vendor (K, M, B) on {repairs.scaled} bar(s)")
@@ -122,9 +112,7 @@ def reading_warnings(table: Table, repairs: Repairs, backwards: bool) -> list[st
 def bar_warnings(tape: Tape) -> list[str]:
     """What breaks no rule of tapes and may still ruin a backtest."""
     name = tape.source.removeprefix("csv:")
-    return [
-        f"{name}: {text}" for text in (*_jumps(tape), *_gaps(tape), *_volumes(tape), *_weekends(tape)) if text
-    ]
+    return [f"{name}: {text}" for text in (*_jumps(tape), *_gaps(tape), *_volumes(tape), *_weekends(tape)) if text]
 
 
 def _jumps(tape: Tape) -> list[str]:
@@ -139,9 +127,7 @@ def _jumps(tape: Tape) -> list[str]:
             )
     for i, (high, low) in enumerate(zip(tape.high, tape.low, strict=True)):
         if high / low >= _UNIT_JUMP:
-            found.append(
-                f"High is {high / low:.3g} times Low on {tape.dates[i]}; are its prices in one unit?"
-            )
+            found.append(f"High is {high / low:.3g} times Low on {tape.dates[i]}; are its prices in one unit?")
     return found[:5] if len(found) <= 5 else [*found[:5], f"{len(found) - 5} more jumps like these"]
 
 
@@ -168,15 +154,12 @@ def _volumes(tape: Tape) -> list[str]:
     if len(silent) > len(flat) and len(silent) < len(tape):
         first = next(i for i in silent if tape.high[i] != tape.low[i])
         found.append(
-            f"{len(silent) - len(flat)} bar(s) with volume 0 though the price moved, first "
-            f"{tape.dates[first]}"
+            f"{len(silent) - len(flat)} bar(s) with volume 0 though the price moved, first {tape.dates[first]}"
         )
     rows = list(zip(tape.open, tape.high, tape.low, tape.close, tape.volume, strict=True))
     same = [i for i in range(1, len(rows)) if rows[i] == rows[i - 1] and tape.volume[i]]
     if same:
-        found.append(
-            f"{len(same)} bar(s) repeat the one before to the last digit, first {tape.dates[same[0]]}"
-        )
+        found.append(f"{len(same)} bar(s) repeat the one before to the last digit, first {tape.dates[same[0]]}")
     return found
 
 

@@ -46,9 +46,7 @@ NAMES = {
 _ROLES = {role: names.split() for role, names in NAMES.items()}
 _ROLE_OF = {name: role for role, names in reversed(_ROLES.items()) for name in names}
 _UNIT = re.compile(r"\s*[(\[]\s*(?!ADJ)(?:[A-Z]{3,4}|[$€£¥₹]|[Ss]hares|[Uu]nits|[Pp]ieces|Stück)\s*[)\]]")
-_QUOTES = frozenset(
-    ["usd", "usdt", "usdc", "busd", "tusd", "fdusd", "eur", "gbp", "jpy", "try", "brl", "aud", "krw"]
-)
+_QUOTES = frozenset(["usd", "usdt", "usdc", "busd", "tusd", "fdusd", "eur", "gbp", "jpy", "try", "brl", "aud", "krw"])
 _FIELD = r"(open|high|low|close|volume|adj(?:usted)?(?:[. _]?close)?)"
 _AFTER_SYMBOL = re.compile(rf"(.+?)[._ :-]{_FIELD}", re.I)
 _BEFORE_SYMBOL = re.compile(rf"{_FIELD}[._ :-](.+)", re.I)
@@ -117,16 +115,12 @@ def _volume_in_units(roles: dict[str, int], cells: Sequence[str]) -> None:
     """``Volume BTC`` beside ``Volume USDT``: the one in coins is the volume, the other is turnover."""
     if "volume" in roles:
         return
-    found = {
-        i: m[1].casefold() for i, cell in enumerate(cells) if (m := re.fullmatch(r"[Vv]olume[ _](\w+)", cell))
-    }
+    found = {i: m[1].casefold() for i, cell in enumerate(cells) if (m := re.fullmatch(r"[Vv]olume[ _](\w+)", cell))}
     coins = [i for i, unit in found.items() if unit not in _QUOTES]
     if len(coins) == 1:
         roles["volume"] = coins[0]
     elif len(found) > 1:
-        raise HeaderProblem(
-            f"several volume columns ({', '.join(cells[i] for i in found)}); name one of them Volume"
-        )
+        raise HeaderProblem(f"several volume columns ({', '.join(cells[i] for i in found)}); name one of them Volume")
 
 
 def _refuse_gaps(roles: dict[str, int], cells: Sequence[str]) -> None:
@@ -135,18 +129,13 @@ def _refuse_gaps(roles: dict[str, int], cells: Sequence[str]) -> None:
         return
     shown = ", ".join(cell or "(no name)" for cell in cells)[:120]
     if missing == ["Close"] and "adj" in roles:
-        raise HeaderProblem(
-            f"only an adjusted close, no Close column (columns: {shown}); add the close as traded"
-        )
+        raise HeaderProblem(f"only an adjusted close, no Close column (columns: {shown}); add the close as traded")
     if any(re.match(r"adj\w*(open|high|low)", squeeze(cell)) for cell in cells):
         raise HeaderProblem(
-            f"no column {', '.join(missing)}: only adjusted prices (columns: {shown}); add the prices "
-            "as traded"
+            f"no column {', '.join(missing)}: only adjusted prices (columns: {shown}); add the prices as traded"
         )
     plural = "s" if len(missing) > 1 else ""
-    raise HeaderProblem(
-        f"no column{plural} {', '.join(missing)} (columns: {shown}); add or rename the column{plural}"
-    )
+    raise HeaderProblem(f"no column{plural} {', '.join(missing)} (columns: {shown}); add or rename the column{plural}")
 
 
 def strip_symbol(cells: Sequence[str]) -> tuple[list[str], str | None]:
@@ -167,9 +156,7 @@ def strip_symbol(cells: Sequence[str]) -> tuple[list[str], str | None]:
     return list(cells), None
 
 
-def _of_one_symbol(
-    cells: Sequence[str], pairs: Sequence[tuple[str, str] | None]
-) -> tuple[list[str], str | None]:
+def _of_one_symbol(cells: Sequence[str], pairs: Sequence[tuple[str, str] | None]) -> tuple[list[str], str | None]:
     names, symbols = [], []
     for cell, pair in zip(cells, pairs, strict=True):
         names.append(pair[0] if pair else cell)

@@ -81,9 +81,7 @@ class Dates:
 
 def looks_like_date(cell: str) -> bool:
     """Whether ``cell`` is, or begins like, a date."""
-    return bool(re.match(r"\d{1,4}[-/.]?\d|\d{1,2}[-\s][A-Za-z]", cell)) or any(
-        p.fullmatch(cell) for _, p in _FORMATS
-    )
+    return bool(re.match(r"\d{1,4}[-/.]?\d|\d{1,2}[-\s][A-Za-z]", cell)) or any(p.fullmatch(cell) for _, p in _FORMATS)
 
 
 def read_dates(name: str, cells: Sequence[str], clock: Sequence[str] | None, fault: Fault) -> Dates:
@@ -92,10 +90,7 @@ def read_dates(name: str, cells: Sequence[str], clock: Sequence[str] | None, fau
     Raises DataError, or what ``fault(row index, problem)`` makes where one row is to blame.
     """
     kind, matches = _one_format(cells, fault)
-    if kind == "epoch":
-        found = Dates(*_epochs(matches, fault))
-    else:
-        found = _calendar(name, kind, cells, matches, fault)
+    found = _epochs(matches, fault) if kind == "epoch" else _calendar(name, kind, cells, matches, fault)
     if clock is not None:
         found.times = [_clock(cell, index, fault) for index, cell in enumerate(clock)]
     limit = (date.today() + timedelta(days=366)).isoformat()
@@ -128,9 +123,7 @@ def _one_format(cells: Sequence[str], fault: Fault) -> tuple[str, list[re.Match[
         look = _look(match)
         first = first or look
         if look != first:
-            raise fault(
-                index, f"date {cell[:30]!r} is written in another way than {cells[0][:30]!r}; write all alike"
-            )
+            raise fault(index, f"date {cell[:30]!r} is written in another way than {cells[0][:30]!r}; write all alike")
         matches.append(match)
     return kind, matches
 
@@ -155,9 +148,7 @@ def _no_date(cell: str) -> str:
     return f"{cell[:40]!r} is no date; {WRITE}"
 
 
-def _calendar(
-    name: str, kind: str, cells: Sequence[str], matches: Sequence[re.Match[str]], fault: Fault
-) -> Dates:
+def _calendar(name: str, kind: str, cells: Sequence[str], matches: Sequence[re.Match[str]], fault: Fault) -> Dates:
     warnings: list[str] = []
     if kind == "numbers":
         parts = _day_and_month(name, cells, matches, fault, warnings)
@@ -188,9 +179,7 @@ def _day_and_month(
     orders = {"day first": ("c", "b", "a"), "month first": ("c", "a", "b")}
     if len(matches[0]["c"]) == 2:
         orders["year first"] = ("a", "b", "c")
-    readings = {
-        order: [(_year(m[y]), int(m[mo]), int(m[d])) for m in matches] for order, (y, mo, d) in orders.items()
-    }
+    readings = {order: [(_year(m[y]), int(m[mo]), int(m[d])) for m in matches] for order, (y, mo, d) in orders.items()}
     fails = {order: _first_bad(parts) for order, parts in readings.items()}
     fits = [order for order, bad in fails.items() if bad is None]
     if len(fits) > 1 and "year first" in fits and not _monotonic(readings["year first"]):
@@ -199,15 +188,11 @@ def _day_and_month(
         bad = max(index for index in fails.values() if index is not None)
         raise fault(
             bad,
-            f"date {cells[bad][:30]!r} fits neither day-first nor month-first together "
-            "with the rows "
-            f"before; {WRITE}",
+            f"date {cells[bad][:30]!r} fits neither day-first nor month-first together with the rows before; {WRITE}",
         )
     if len(fits) > 1 and any(readings[order] != readings[fits[0]] for order in fits):
         if matches[0]["sep"] == "." and fits[0] == "day first":
-            warnings.append(
-                f"{name}: dates such as {cells[0]} read day first, as dots mean; no day above 12 proves it"
-            )
+            warnings.append(f"{name}: dates such as {cells[0]} read day first, as dots mean; no day above 12 proves it")
         else:
             raise DataError(
                 f"{name}: dates are ambiguous (day/month or month/day?): {cells[0][:30]!r} has two "
@@ -263,7 +248,7 @@ def _clock(cell: str, index: int, fault: Fault) -> int | None:
     return hour * 3600 + minute * 60 + second
 
 
-def _epochs(matches: Sequence[re.Match[str]], fault: Fault) -> tuple[list[str], list[int | None]]:
+def _epochs(matches: Sequence[re.Match[str]], fault: Fault) -> Dates:
     """UTC dates and times of seconds, milliseconds, microseconds or nanoseconds since 1970."""
     days: list[str] = []
     times: list[int | None] = []
@@ -275,7 +260,7 @@ def _epochs(matches: Sequence[re.Match[str]], fault: Fault) -> tuple[list[str], 
             raise fault(index, f"{match['epoch']} is no time stamp") from None
         days.append(moment.date().isoformat())
         times.append(seconds % 86_400)
-    return days, times
+    return Dates(days, times)
 
 
 def _refuse_shifted(name: str, found: Dates) -> None:

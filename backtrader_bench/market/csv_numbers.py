@@ -78,9 +78,7 @@ def looks_like_number(cell: str) -> bool:
     return bool(re.fullmatch(r"[$€£]?[+-]?[0-9][0-9.,'\s]*([eE][+-]?[0-9]+)?[KMBkmb%]?", cell))
 
 
-def find_decimal(
-    prices: Sequence[Sequence[str]], volumes: Sequence[str], delimiter: str, fault: Fault
-) -> str:
+def find_decimal(prices: Sequence[Sequence[str]], volumes: Sequence[str], delimiter: str, fault: Fault) -> str:
     """``.`` or ``,``: what separates decimals in this file. ``prices``: columns, a cell each row.
 
     Raises what ``fault(row index, problem)`` makes when cells contradict each other or leave it open.
@@ -101,9 +99,7 @@ def find_decimal(
     if "p" in seen and "c" in seen:
         index, cell = max(seen["p"], seen["c"])
         other = min(seen["p"], seen["c"])[1]
-        raise fault(
-            index, f"{cell!r} after {other!r}: decimal commas and decimal points are mixed; write one kind"
-        )
+        raise fault(index, f"{cell!r} after {other!r}: decimal commas and decimal points are mixed; write one kind")
     if seen:
         return "." if "p" in seen else ","
     return _from_uncertain(uncertain, volume_forms, delimiter, fault)
@@ -118,14 +114,10 @@ def _from_uncertain(
         raise fault(index, f"{cell!r} is ambiguous: decimals or thousands? Write prices with a decimal point")
     if "?p" in volumes and delimiter == ";":
         index, cell = volumes["?p"]
-        raise fault(
-            index, f"Volume {cell!r} is ambiguous: decimals or thousands? Write it without separators"
-        )
+        raise fault(index, f"Volume {cell!r} is ambiguous: decimals or thousands? Write it without separators")
     if "?p" in volumes and "?c" in volumes:
         index, cell = max(volumes["?p"], volumes["?c"])
-        raise fault(
-            index, f"Volume {cell!r} is ambiguous: comma and point are both used; write it without separators"
-        )
+        raise fault(index, f"Volume {cell!r} is ambiguous: comma and point are both used; write it without separators")
     return "."
 
 
@@ -165,12 +157,7 @@ def _read(cell: str, decimal: str) -> tuple[str, str]:
     match = _CELL.fullmatch(_unwrapped(cell))
     digits = "" if match is None else _without_spaces(match["digits"])
     form = next((form for form, pattern in _FORMS if pattern.fullmatch(digits)), None)
-    if (
-        match is None
-        or form is None
-        or (form in ("p", "c") and form != _SIGN_FORM[decimal])
-        or len(cell) > 60
-    ):
+    if match is None or form is None or (form in ("p", "c") and form != _SIGN_FORM[decimal]) or len(cell) > 60:
         raise NoNumber(f"is {cell[:30]!r}, which is not a number")
     digits = digits.replace(",", "") if decimal == "." else digits.replace(".", "").replace(",", ".")
     negative = any(sign in ("-", "−") for sign in (match["sign"], match["sign2"]))

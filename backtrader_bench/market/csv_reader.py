@@ -75,9 +75,7 @@ def find_file(path: Path, symbol: str) -> Path:
         raise DataError(f"{path}: a folder; give the symbol too, or the file")
     for extension in EXTENSIONS:
         wanted = symbol + extension
-        found = (
-            [wanted] if wanted in names else [name for name in names if name.casefold() == wanted.casefold()]
-        )
+        found = [wanted] if wanted in names else [name for name in names if name.casefold() == wanted.casefold()]
         if len(found) == 1:
             return path / found[0]
     shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "") if names else "nothing"
@@ -117,9 +115,7 @@ def _read_bars(table: Table, days: Sequence[str], repairs: Repairs) -> list[Bar]
     return bars
 
 
-def _settled(
-    table: Table, index: int, prices: list[float], repairs: Repairs
-) -> tuple[float, float, float, float]:
+def _settled(table: Table, index: int, prices: list[float], repairs: Repairs) -> tuple[float, float, float, float]:
     """The prices, High and Low moved to the body where they miss it by noise; a fault where by more."""
     opened, high, low, close = prices
     high, low, moved = settle(opened, high, low, close)
@@ -172,9 +168,7 @@ def _refuse_cut_number(text: Text, table: Table, backwards: bool) -> None:
     if len(decimals) == 1 and last < min(decimals):
         raise table.fault(
             len(cells) - 1,
-            f"the file ends in {cells[-1]!r}, fewer decimals than every "
-            "row before: it "
-            "seems cut off; fetch it again",
+            f"the file ends in {cells[-1]!r}, fewer decimals than every row before: it seems cut off; fetch it again",
         )
 
 
@@ -182,9 +176,6 @@ def _compare_symbols(table: Table, symbol: str | None) -> None:
     """A warning when the file names another symbol than the one it was asked for."""
     if not symbol or not table.symbol:
         return
-    plain = [
-        re.sub(r"[^a-z0-9]", "", text.casefold())
-        for text in (symbol, table.symbol, table.symbol.split(".")[0])
-    ]
+    plain = [re.sub(r"[^a-z0-9]", "", text.casefold()) for text in (symbol, table.symbol, table.symbol.split(".")[0])]
     if plain[0] not in plain[1:]:
         table.warnings.append(f"{table.name}: read as {symbol}, but it names its symbol {table.symbol[:40]}")

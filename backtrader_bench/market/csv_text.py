@@ -87,9 +87,7 @@ def read_text(path: Path) -> Text:
 
 def split(text: Text, delimiter: str, *, strict: bool = True) -> Iterator[Row]:
     """The rows that hold anything, split at ``delimiter``; DataError for quotes that don't close."""
-    reader = csv.reader(
-        io.StringIO(text.body, newline=""), delimiter=delimiter, strict=strict, skipinitialspace=True
-    )
+    reader = csv.reader(io.StringIO(text.body, newline=""), delimiter=delimiter, strict=strict, skipinitialspace=True)
     before = 0
     try:
         for cells in reader:
@@ -98,9 +96,7 @@ def split(text: Text, delimiter: str, *, strict: bool = True) -> Iterator[Row]:
             if any(stripped):
                 yield Row(line, stripped)
     except csv.Error as error:
-        raise DataError(
-            f"{text.name}, line {before + 1}: broken quotes or an endless cell ({error})"
-        ) from None
+        raise DataError(f"{text.name}, line {before + 1}: broken quotes or an endless cell ({error})") from None
 
 
 def _read(path: Path, name: str) -> bytes:
@@ -121,8 +117,7 @@ def _read(path: Path, name: str) -> bytes:
 
 def _too_large(name: str, size: str) -> DataError:
     return DataError(
-        f"{name}: {size}, and the limit is {MAX_BYTES >> 20} MB, far above one symbol's daily bars; "
-        "cut out one symbol"
+        f"{name}: {size}, and the limit is {MAX_BYTES >> 20} MB, far above one symbol's daily bars; cut out one symbol"
     )
 
 
@@ -169,9 +164,7 @@ def _decode(data: bytes, name: str) -> Text:
         return Text(name, data.decode(encoding or "utf-8"))
     except UnicodeDecodeError as error:
         if encoding is not None:
-            raise DataError(
-                f"{name}: damaged {encoding} text (byte {error.start}); save it as UTF-8"
-            ) from None
+            raise DataError(f"{name}: damaged {encoding} text (byte {error.start}); save it as UTF-8") from None
         return _windows_text(data, name, error)
 
 

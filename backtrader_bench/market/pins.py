@@ -85,11 +85,7 @@ def find(
         raise damaged or error from None
     if tape.sha256 != ref.sha256:
         raise damaged or DataDrift(f"{symbol} read again from {ref.source}: {_difference(ref, tape, None)}")
-    return (
-        replace(tape, warnings=(*tape.warnings, f"{damaged}; {ref.source} was read instead"))
-        if damaged
-        else tape
-    )
+    return replace(tape, warnings=(*tape.warnings, f"{damaged}; {ref.source} was read instead")) if damaged else tape
 
 
 def read_window(data: Path, symbol: str, start: str | None, end: str | None) -> Tape:
@@ -119,26 +115,17 @@ def _from_data(ref: TapeRef, symbol: str, start: str | None, end: str | None, da
 def _derive_again(ref: TapeRef, symbol: str, start: str | None, end: str | None, allow_network: bool) -> Tape:
     """The window read from ``ref.source``; MissingError where that can't be done."""
     name, _, argument = ref.source.partition(":")
-    looked = (
-        f"{symbol} {ref.first} to {ref.last} ({ref.sha256[:12]}): not pinned in "
-        f"{_pin_path(ref.sha256).parent}"
-    )
+    looked = f"{symbol} {ref.first} to {ref.last} ({ref.sha256[:12]}): not pinned in {_pin_path(ref.sha256).parent}"
     if name == "csv":
         # The record may come from anyone: a name with a folder in it is never followed.
         if not argument or argument in (".", "..") or re.search(r"[/\\\0]", argument):
-            raise MissingError(
-                f"{looked}, and its source {ref.source[:80]!r} is no plain file name; use --data"
-            )
+            raise MissingError(f"{looked}, and its source {ref.source[:80]!r} is no plain file name; use --data")
         if not Path(argument).is_file():
             raise MissingError(f"{looked}, and there is no {argument} in {Path.cwd()}; point --data at it")
     elif name == "yfinance" and not allow_network:
-        raise MissingError(
-            f"{looked}, and downloading it again needs --network; or point --data at the prices"
-        )
+        raise MissingError(f"{looked}, and downloading it again needs --network; or point --data at the prices")
     elif name not in ("bundled", "synthetic", "yfinance"):
-        raise MissingError(
-            f"{looked}, and its source {ref.source[:80]!r} is unknown; point --data at the prices"
-        )
+        raise MissingError(f"{looked}, and its source {ref.source[:80]!r} is unknown; point --data at the prices")
     day_after = (date.fromisoformat(ref.last) + timedelta(days=1)).isoformat() if end is None else end
     return sources.load(ref.source, symbol, start or ref.first, day_after)
 
@@ -155,9 +142,7 @@ def _read_stored(path: Path, sha: str, symbol: str, source: str) -> Tape:
     except DataError as error:
         raise DataDrift(str(error)) from None
     if tape.sha256 != sha:
-        raise DataDrift(
-            f"{path}: changed since it was pinned (it hashes to {tape.sha256[:12]}); restore or delete it"
-        )
+        raise DataDrift(f"{path}: changed since it was pinned (it hashes to {tape.sha256[:12]}); restore or delete it")
     return tape
 
 
@@ -179,18 +164,13 @@ def _difference(ref: TapeRef, tape: Tape, known: Tape | None) -> str:
     mine, theirs = (len(tape), tape.dates[0], tape.dates[-1]), (ref.rows, ref.first, ref.last)
     if mine == theirs:
         return f"{text}: same span and number of bars ({len(tape)}), so some prices or volumes differ"
-    return (
-        f"{text}: {mine[0]} bars {mine[1]} to {mine[2]}, the record says {theirs[0]} bars "
-        f"{theirs[1]} to {theirs[2]}"
-    )
+    return f"{text}: {mine[0]} bars {mine[1]} to {mine[2]}, the record says {theirs[0]} bars {theirs[1]} to {theirs[2]}"
 
 
 def compare(old: Tape, new: Tape) -> str:
     """What changed from ``old`` to ``new``: bars that differ, are missing or are extra, and the first."""
     before, after = ({day: i for i, day in enumerate(tape.dates)} for tape in (old, new))
-    changed = [
-        day for day in old.dates if day in after and _values(old, before[day]) != _values(new, after[day])
-    ]
+    changed = [day for day in old.dates if day in after and _values(old, before[day]) != _values(new, after[day])]
     missing = [day for day in old.dates if day not in after]
     extra = [day for day in new.dates if day not in before]
     parts = []
@@ -198,8 +178,7 @@ def compare(old: Tape, new: Tape) -> str:
         was, now = _values(old, before[changed[0]]), _values(new, after[changed[0]])
         name = next(k for k in COLUMNS if was[k] != now[k])
         parts.append(
-            f"{len(changed)} of {len(old)} bars differ, first {changed[0]} ({name} {was[name]} -> "
-            f"{now[name]})"
+            f"{len(changed)} of {len(old)} bars differ, first {changed[0]} ({name} {was[name]} -> {now[name]})"
         )
     if missing:
         parts.append(f"{len(missing)} missing, first {missing[0]}")

@@ -34,9 +34,7 @@ _OTHERS = "other data: --data bundled, --data synthetic, --data csv:PATH"
 _Row = tuple[str, float, float, float, float, float, float]
 
 
-def download(
-    symbol: str, start: str | None = None, end: str | None = None, deadline: float | None = None
-) -> Tape:
+def download(symbol: str, start: str | None = None, end: str | None = None, deadline: float | None = None) -> Tape:
     """The bars of ``symbol`` with ``start <= date < end``, downloaded now.
 
     MissingError: no network, no such symbol, no bars, or no answer within ``deadline`` seconds (default

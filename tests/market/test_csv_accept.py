@@ -77,7 +77,8 @@ Date;Open;High;Low;Close;Volume
 2024-01-15,1016,1030,1012.5,1025,2300000,1
 2024-01-16,1024.5,1026,1001.25,1002,800,1
 """,
-    "flattened column tuples": """Date,"('Close', 'ABC')","('High', 'ABC')","('Low', 'ABC')","('Open', 'ABC')","('Volume', 'ABC')"
+    "flattened column tuples": """\
+Date,"('Close', 'ABC')","('High', 'ABC')","('Low', 'ABC')","('Open', 'ABC')","('Volume', 'ABC')"
 2024-01-12,1015.75,1020.25,1005,1010.5,1200
 2024-01-15,1025,1030,1012.5,1016,2300000
 2024-01-16,1002,1026,1001.25,1024.5,800
@@ -312,8 +313,7 @@ def test_day_first_by_dots_alone_is_said(tmp_path: Path) -> None:
 
 def test_bad_adjusted_prices_only_cost_their_column(tmp_path: Path) -> None:
     path = tmp_path / "ABC.csv"
-    path.write_text("Date,Open,High,Low,Close,Adj "
-        "Close,Volume\n2024-01-12,1,2,1,2,-0.1,5\n2024-01-15,1,2,1,2,1,6\n")
+    path.write_text("Date,Open,High,Low,Close,Adj Close,Volume\n2024-01-12,1,2,1,2,-0.1,5\n2024-01-15,1,2,1,2,1,6\n")
     tape = read_csv(path)
     assert tape.adj_close is None
     assert any("Adj Close" in text for text in tape.warnings)

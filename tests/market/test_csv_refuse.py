@@ -29,8 +29,7 @@ ROWS = {
     "null": ("2024-01-11,null,null,null,null,null", "missing (null)"),
     "empty price": ("2024-01-11,10.5,,9.5,10.0,1000", "High is missing (empty)"),
     "NaN": ("2024-01-11,10.5,11.5,9.5,NaN,1000", "Close is missing (NaN)"),
-    "spreadsheet error": ("2024-01-11,10.5,11.5,9.5,#DIV/0!,1000", "Close is '#DIV/0!', which is not a "
-    "number"),
+    "spreadsheet error": ("2024-01-11,10.5,11.5,9.5,#DIV/0!,1000", "Close is '#DIV/0!', which is not a number"),
     "infinity": ("2024-01-11,10.5,Infinity,9.5,10.0,1000", "finite"),
     "overflow": ("2024-01-11,10.5,1e999,9.5,10.0,1000", "finite"),
     "zero": ("2024-01-11,0.00,11.5,9.5,10.0,1000", "positive, not zero"),
@@ -140,10 +139,11 @@ FILES = {
     "vendor's excuse": ("Exceeded the daily hits limit", "no header line"),
     "cut in the last row": (GOOD + "2024-01-15,10.5,11.5", "cut off"),
     "cut in the last number": (
-        "Date,Volume,Open,High,Low,Close\n" + "".join(f"2024-01-{d:02},1,10.50,11.50,9.50,10.25\n" for d in range(8, 13))
+        "Date,Volume,Open,High,Low,Close\n"
+        + "".join(f"2024-01-{d:02},1,10.50,11.50,9.50,10.25\n" for d in range(8, 13))
         + "2024-01-15,1,10.50,11.50,9.50,10.", "cut off"),
     "cut in a textual date": (
-        "Date,Open,High,Low,Close,Volume\n" + "".join(f'"Jan {d}, 2024",1,1,1,1,1\n' for d in (8, 9, 10)) + '"Jan 1', "quote"),
+        HEADER + "".join(f'"Jan {d}, 2024",1,1,1,1,1\n' for d in (8, 9, 10)) + '"Jan 1', "quote"),
     "NUL byte": (GOOD.replace("9.5", "9\x005", 1), "line 2: a NUL byte"),
     "control character": (GOOD.replace("9.5", "9\x07", 1), "line 2: control character"),
 }  # fmt: skip
