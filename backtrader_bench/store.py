@@ -83,6 +83,16 @@ def replace_file(path: Path, data: bytes | Iterable[bytes]) -> None:
         _sync_folder(target.parent)
 
 
+def holds(path: Path, data: bytes) -> bool | None:
+    """Whether ``path`` is a file with just these bytes; None when nothing is there. StoreError as for writing it."""
+    with _one_line("write", path):
+        target = Path(os.path.realpath(path))
+        # The mode is looked up for its refusals: reading a device could go on for ever.
+        if _mode_to_keep(target) is None:
+            return None
+        return target.stat().st_size == len(data) and target.read_bytes() == data
+
+
 def _mode_to_keep(target: Path) -> int | None:
     """The permission bits of the file about to be replaced, None when there is none; OSError to refuse."""
     try:

@@ -45,8 +45,8 @@ def manifest_path(bank: Path) -> Path:
 
 def check_target(path: Path) -> None:
     """StoreError when ``path`` can't become a bank, before any work is done for it."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a directory; name a file, such as {path / 'bank.jsonl'}")
+    # Looking refuses what writing would: a folder, a device, a read-only file, a name too long.
+    store.holds(path, b"")
     if not path.parent.is_dir():
         raise StoreError(f"{path.parent} is no directory; make it first or name another place with --output")
 
@@ -57,12 +57,12 @@ def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[
     StoreError when another bank stands there and ``force`` is not given.
     """
     lines = b"".join(to_line(question) for question in bank.questions)
-    if path.exists():
-        if path.read_bytes() == lines:
-            pins.save(tape)
-            return "unchanged"
-        if not force:
-            raise StoreError(f"{path} exists and holds another bank; --force replaces it, --output names another place")
+    same = store.holds(path, lines)
+    if same:
+        pins.save(tape)
+        return "unchanged"
+    if same is False and not force:
+        raise StoreError(f"{path} exists and holds another bank; --force replaces it, --output names another place")
     pins.save(tape)
     text = json.dumps(manifest(bank, lines, path, settings, tape, command), indent=2, ensure_ascii=False)
     store.replace_file(manifest_path(path), text.encode() + b"\n")

@@ -155,6 +155,17 @@ def test_replace_refuses_in_one_line(tmp_path: Path, name: str, cause: str) -> N
     assert names(tmp_path) == ["file", "folder"]
 
 
+def test_holds_compares_and_refuses_what_is_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    assert store.holds(path, b"one") is None
+    path.write_bytes(b"one")
+    assert store.holds(path, b"one") is True
+    assert store.holds(path, b"two") is False
+    for other in (Path("/dev/zero"), tmp_path, tmp_path / ("x" * 300)):
+        with pytest.raises(StoreError, match="cannot write"):
+            store.holds(other, b"one")
+
+
 def test_replace_never_swaps_a_device_for_a_file() -> None:
     # As root a rename onto /dev/null would succeed, and break the machine.
     with pytest.raises(StoreError, match="/dev/null: it is a device"):

@@ -59,7 +59,14 @@ def chosen(options: dict[str, Any]) -> Settings:
     given = read_config(options["config_file"]) if options["config_file"] else {}
     flags = {name: options[name] for name in SETTINGS if options[name] not in (None, ())}
     merged = {**{output_name(name): value for name, value in given.items()}, **flags}
-    return converse(merged) if options["interactive"] else Settings.of(merged)
+    if options["interactive"]:
+        return converse(merged)
+    try:
+        return Settings.of(merged)
+    except UsageError as error:
+        if not given:
+            raise
+        raise UsageError(f"{error} (settings from {options['config_file']})") from None
 
 
 def output_name(name: str) -> str:
