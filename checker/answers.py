@@ -22,6 +22,8 @@ class Percent:
 
     value: float
     decimals: int = 2
+    exact: bool = False
+    """Chosen from a list and not rounded, so that nothing near it is right."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +106,16 @@ def agrees(truth: Part, written: Part, units: float = 0.5) -> bool:
     if isinstance(truth, Money | Percent | Number):
         if type(truth) is not type(written) or written.decimals != truth.decimals:
             return False
-        slack = SLACK + 1e-12 * abs(truth.value)
-        return abs(truth.value - written.value) <= units * 10.0**-truth.decimals + slack
+        return abs(truth.value - written.value) <= tolerance(truth, units)
     if isinstance(truth, Count) and isinstance(written, Count) and written.value is None:
         return True
     return truth == written
+
+
+def tolerance(truth: Money | Percent | Number, units: float = 0.5) -> float:
+    """How far a number may be from ``truth`` within ``units`` of its last place."""
+    slack = SLACK + 1e-12 * abs(truth.value)
+    return slack if isinstance(truth, Percent) and truth.exact else units * 10.0**-truth.decimals + slack
 
 
 def right(truth: Answer, written: tuple[Part, ...]) -> bool:

@@ -157,7 +157,7 @@ def loose_ends(question: Question) -> list[str]:
     found = []
     if question.question.count(question.stem) != 1 or not question.stem.strip():
         found.append("the question's text doesn't hold the stem")
-    after = question.question.rpartition(question.stem)[2]
+    after = question.question.rpartition(question.stem or "\n")[2]
     lines = [line.strip() for line in after.splitlines()]
     lettered = [line for line in lines if line[:2] in {f"{letter}." for letter in LETTERS}]
     if lettered != [f"{letter}. {question.options[letter]}".strip() for letter in LETTERS]:

@@ -62,9 +62,7 @@ def _sma_crossover(closes: Closes, params: Mapping[str, float], n: Mapping[str, 
     return crossings(closes.difference(n["pfast"], n["pslow"]))
 
 
-def _rolling_window_mean(
-    closes: Closes, params: Mapping[str, float], n: Mapping[str, int]
-) -> tuple[Flags, Flags]:
+def _rolling_window_mean(closes: Closes, params: Mapping[str, float], n: Mapping[str, int]) -> tuple[Flags, Flags]:
     # The average of one close is that close, exactly.
     above = closes.difference(1, n["window"]) > 0
     return above, ~above
@@ -120,9 +118,7 @@ def simulate(tape: Tape, spec: BacktestSpec) -> Result:
     account = _trade(tape, spec, wishes)
     rows = np.array(tape.close[wishes.first :])
     lengths = np.diff([*account.since, len(tape)])
-    cash, held, entry = (
-        np.repeat(column, lengths) for column in (account.cashes, account.sizes, account.entries)
-    )
+    cash, held, entry = (np.repeat(column, lengths) for column in (account.cashes, account.sizes, account.entries))
     worth = held * rows
     gain = held * (rows - entry)
     return Result(

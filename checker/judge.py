@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.checker.answers import (
-    SLACK,
     Answer,
     Count,
     Label,
@@ -18,6 +17,7 @@ from backtrader_bench.checker.answers import (
     near,
     right,
     show,
+    tolerance,
 )
 from backtrader_bench.checker.reading import alike
 from backtrader_bench.records import LETTERS
@@ -91,6 +91,5 @@ def _says_part(value: Any, part: Part) -> bool:
             return False
         if isinstance(part, Count):
             return isinstance(value, int) and value == part.value
-        slack = SLACK + 1e-12 * abs(part.value)
-        return abs(value - part.value) <= 0.5 * 10.0**-part.decimals + slack
+        return abs(value - part.value) <= tolerance(part)
     return bool(value == part.value)

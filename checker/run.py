@@ -50,9 +50,7 @@ def check_files(
     total, readable = survey(paths)
     if data is not None and not data.exists():
         raise StoreError(f"{data}: no such file or folder; give prices as SYMBOL.csv")
-    settings = Settings(
-        data and data.absolute(), _cache_folder() if cache and readable else None, network, text_check
-    )
+    settings = Settings(data and data.absolute(), _cache_folder() if cache and readable else None, network, text_check)
     return _verdicts(paths, settings, jobs, cluster, progress, total)
 
 

@@ -160,9 +160,7 @@ class Checker:
             check_spec(spec)
             return engine.run(tape, spec)
 
-        return Case(
-            tape, claim.spec, engine.run(tape, claim.spec), claim.periods_per_year, claim.asked, rerun
-        )
+        return Case(tape, claim.spec, engine.run(tape, claim.spec), claim.periods_per_year, claim.asked, rerun)
 
     def _tape(self, claim: Claim) -> Tape:
         """The claim's bars, found once for all records that rest on them."""
@@ -240,15 +238,11 @@ def _answers(claim: Claim, cases: Mapping[str, Case], findings: Findings) -> dic
         findings.add("unverifiable", str(error))
         return {}
     if found and _differ(*found.values()):
-        findings.add(
-            "engines_disagree", " against ".join(f"{name} {show(one)}" for name, one in found.items())
-        )
+        findings.add("engines_disagree", " against ".join(f"{name} {show(one)}" for name, one in found.items()))
     return found
 
 
-def _published(
-    claim: Claim, answer: Answer | Undefined, case: Case, findings: Findings
-) -> Answer | Undefined:
+def _published(claim: Claim, answer: Answer | Undefined, case: Case, findings: Findings) -> Answer | Undefined:
     """The answer in published form, and what the stem says wrongly."""
     problems = published.false_statements(claim.template, claim.stem, case)
     for problem in problems if not findings.has("text_drift") else []:

@@ -73,17 +73,13 @@ class Case:
         """An asked whole number from 1 up."""
         value = self.asked.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise RecordError(
-                f"template_params: {name} is {value!r:.40}; it must be a whole number from 1 up"
-            )
+            raise RecordError(f"template_params: {name} is {value!r:.40}; it must be a whole number from 1 up")
         return value
 
     def alternative(self, values: Any) -> dict[str, int | float]:
         """A set of parameters named by the record, each known to the strategy."""
         if not isinstance(values, dict) or not values or set(values) - set(self.spec.params):
-            raise RecordError(
-                f"template_params: {values!r:.60} is no set of {self.spec.strategy}'s parameters"
-            )
+            raise RecordError(f"template_params: {values!r:.60} is no set of {self.spec.strategy}'s parameters")
         return values
 
     def own(self, names: Mapping[str, Any]) -> dict[str, int | float]:

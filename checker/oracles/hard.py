@@ -211,7 +211,7 @@ def commission_breakeven(case: Case) -> Answer | Undefined:
         if net(case.rerun(commission_rate=rate), case.spec) < 0:
             percent = Decimal(repr(rate)) * 100
             exponent = percent.normalize().as_tuple().exponent
-            return single(Percent(float(percent), max(2, -int(exponent))))
+            return single(Percent(float(percent), max(2, -int(exponent)), exact=True))
     return Undefined("no rate turns the net P/L negative")
 
 

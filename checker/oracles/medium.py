@@ -32,9 +32,7 @@ def first_buy(case: Case) -> Answer | Undefined:
     if not buys:
         return Undefined("nothing was bought")
     bar = buys[0].bar
-    return composite(
-        shares=Count(buys[0].size), close=Money(case.tape.close[bar]), date=Day(case.tape.dates[bar])
-    )
+    return composite(shares=Count(buys[0].size), close=Money(case.tape.close[bar]), date=Day(case.tape.dates[bar]))
 
 
 def trade_outcomes(case: Case) -> Answer:
