@@ -64,6 +64,8 @@ class Tape:
                 raise DataError(f"{source}: {symbol} bar {number} ({bar[0]}): {problem}")
             before = bar[0]
         dates, opens, highs, lows, closes, volumes = zip(*bars, strict=True)
+        # An integer price would be written without its ".0" and so hash differently from what is read back.
+        opens, highs, lows, closes = (tuple(map(float, prices)) for prices in (opens, highs, lows, closes))
         return cls(symbol, source, dates, opens, highs, lows, closes, volumes,
                    None if adj_close is None else tuple(adj_close), tuple(warnings))  # fmt: skip
 
