@@ -110,8 +110,7 @@ def converse(given: dict[str, Any]) -> Settings:
             typed = click.prompt(f"{name} ({setting.about})", default=_shown(default), show_default=True, err=True)
             try:
                 answers[name] = setting.check(name, _typed(typed, setting.default))
-                Settings.of({**answers, **({} if name == "strategy_params" else {"strategy_params": {}})}
-                            if name in ("strategy", "strategy_params", "end_date") else {})  # fmt: skip
+                Settings.of(answers)  # what has been answered so far must agree, too
                 break
             except BenchError as error:
                 click.echo(f"  {error}", err=True)
