@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 from backtrader_bench import store
 from backtrader_bench.errors import BenchError, DataError, MissingError, StoreError
 from backtrader_bench.market import sources
-from backtrader_bench.market.stored import decode, encode
+from backtrader_bench.market.stored import decode, encode, symbol_of
 from backtrader_bench.market.tape import is_iso_date
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from backtrader_bench.market.tape import Tape
     from backtrader_bench.records import TapeRef
 
@@ -47,6 +49,34 @@ def load_pin(sha: str, symbol: str, source: str) -> Tape:
     DataError: no hash at all. MissingError: not pinned here. DataDrift: the file was changed or damaged.
     """
     return _read_stored(_pin_path(sha), sha, symbol, source)
+
+
+def pinned() -> Iterator[Path]:
+    """The files of the store's tapes, by hash; what is named otherwise is passed over."""
+    folder = store.home() / "db" / "tapes"
+    with suppress(FileNotFoundError):
+        for path in sorted(folder.iterdir()):
+            if SHA256.fullmatch(path.name.removesuffix(".csv.gz")) and path.name.endswith(".csv.gz"):
+                yield path
+
+
+def complete(prefix: str) -> str:
+    """The one pinned hash that begins with ``prefix``; DataError when several do, MissingError when none does."""
+    found = [path.name.removesuffix(".csv.gz") for path in pinned() if path.name.startswith(prefix)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise DataError(f"{prefix} begins {len(found)} pinned hashes; write more of it")
+    raise MissingError(f"no tape {prefix} is pinned in {store.home() / 'db' / 'tapes'}; see bench data list")
+
+
+def read_pin(path: Path) -> Tape:
+    """A stored tape by the hash in its file's name, called by the symbol in its header; raises as load_pin does."""
+    sha = path.name.removesuffix(".csv.gz")
+    _check_hash(sha)
+    with suppress(OSError), path.open("rb") as file:
+        return _read_stored(path, sha, symbol_of(file.read(512)) or sha[:12], f"pinned:{sha[:12]}")
+    return _read_stored(path, sha, sha[:12], "")
 
 
 def find(

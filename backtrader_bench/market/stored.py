@@ -7,6 +7,7 @@ is strict about it; files of other people go through :mod:`backtrader_bench.mark
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,28 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 256 * 2**20
 """Unpacked size above which a stored tape is refused: a million bars are about 60 MB."""
+_ONLY_A_NAME = 8
+"""Flag byte of a gzip header that holds the original name and nothing else."""
 
 
 def encode(tape: Tape) -> bytes:
-    """The tape's stored form, gzip-compressed without a time stamp: the same tape gives the same bytes."""
-    return gzip.compress(tape.canonical(with_adj_close=True), 9, mtime=0)
+    """The tape's stored form, gzip-compressed without a time stamp: the same tape gives the same bytes.
+
+    The gzip header carries ``SYMBOL.csv`` as the original file's name, which is how a store of hashes knows its
+    symbols; it is no part of the hash.
+    """
+    packed = io.BytesIO()
+    with gzip.GzipFile(f"{tape.symbol}.csv", "wb", 9, packed, mtime=0) as file:
+        file.write(tape.canonical(with_adj_close=True))
+    return packed.getvalue()
+
+
+def symbol_of(data: bytes) -> str:
+    """The symbol that :func:`encode` left in the header, or an empty string."""
+    if data[:2] != b"\x1f\x8b" or len(data) < 11 or data[3] != _ONLY_A_NAME:
+        return ""
+    name = data[10:300].partition(b"\0")[0].decode("latin-1")
+    return name.removesuffix(".csv") if name.isprintable() else ""
 
 
 def decode(data: bytes, symbol: str, source: str, where: str) -> Tape:

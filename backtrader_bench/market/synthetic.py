@@ -84,7 +84,8 @@ def synthetic(symbol: str, regime: str, seed: int, start: str | None = None, end
         raise UsageError(f"no synthetic regime {regime!r}; there are {', '.join(REGIMES)}")
     if not 0 <= seed < 2**63:
         raise UsageError(f"synthetic seed {seed} is out of range; take one from 0 to 2**63 - 1")
-    days = _business_days(start or DEFAULT_START, end or _default_end(start))
+    start, end = _window(start, end)
+    days = _business_days(start, end)
     source = f"synthetic:{regime}:{seed}"
     if not days:
         raise DataError(f"{source}: no business day from {start} to before {end}")
@@ -94,11 +95,16 @@ def synthetic(symbol: str, regime: str, seed: int, start: str | None = None, end
     return Tape.checked(symbol, source, bars)
 
 
-def _default_end(start: str | None) -> str:
-    """The default end, or four years on where ``start`` lies beyond it."""
-    if not start or start < DEFAULT_END:
-        return DEFAULT_END
-    return (date.fromisoformat(start) + timedelta(days=4 * 365)).isoformat()
+def _window(start: str | None, end: str | None) -> tuple[str, str]:
+    """Start and end, by default DEFAULT_START and DEFAULT_END; four years where the one given lies beyond those."""
+    four_years = timedelta(days=4 * 365)
+    if end is None:
+        end = DEFAULT_END
+        if start is not None and start >= DEFAULT_END:
+            end = (date.fromisoformat(start) + four_years).isoformat()
+    if start is None:
+        start = DEFAULT_START if end > DEFAULT_START else (date.fromisoformat(end) - four_years).isoformat()
+    return start, end
 
 
 def _business_days(start: str, end: str) -> list[str]:
