@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from backtrader_bench.backtest.result import Sizing
 from backtrader_bench.backtest.strategies import REGISTRY, Params, strategy_named
 from backtrader_bench.errors import RecordError, StoreError, UsageError
+from backtrader_bench.market import sources
 from backtrader_bench.records import parse_json
 from backtrader_bench.templates.registry import TEMPLATES
 from backtrader_bench.templates.template import TIERS
@@ -66,6 +67,36 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise UsageError(f"{name} is {value!r}; it must be a text")
     return value.strip()
+
+
+def symbol(name: str, value: Any) -> str:
+    """A check for a ticker, which becomes part of file names."""
+    ticker = text(name, value)
+    sources.check_symbol(ticker)
+    return ticker
+
+
+def source(name: str, value: Any) -> str:
+    """A check for a source of bars."""
+    spelled = text(name, value)
+    sources.parse_source(spelled)
+    return spelled
+
+
+def default_symbol(data: str) -> str:
+    """The symbol of a source when none is given: a price file's name, SYN for made-up bars, else AAPL."""
+    kind, _, argument = data.partition(":")
+    if kind != "csv":
+        return "SYN" if kind == "synthetic" else "AAPL"
+    path = Path(argument)
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder of prices: name a file of it with --symbol")
+    stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+    try:
+        sources.check_symbol(stem)
+    except UsageError:
+        raise UsageError(f"{path.name} does not say what the symbol is: give it with --symbol") from None
+    return stem
 
 
 def iso_date(name: str, value: Any) -> str | None:
@@ -140,8 +171,8 @@ class Setting:
 
 
 SETTINGS: dict[str, Setting] = {
-    "symbol": Setting("AAPL", text, "ticker; SYN... is made up by the synthetic source"),
-    "data": Setting("auto", text, "auto, bundled, synthetic[:REGIME[:SEED]], csv:PATH or yfinance"),
+    "symbol": Setting("AAPL", symbol, "ticker; SYN... is made up by the synthetic source"),
+    "data": Setting("auto", source, "auto, bundled, synthetic[:REGIME[:SEED]], csv:PATH or yfinance"),
     "start_date": Setting(None, iso_date, "first day of the window, YYYY-MM-DD; empty: from the source's first bar"),
     "end_date": Setting(None, iso_date, "first day after the window, YYYY-MM-DD; empty: to the source's last bar"),
     "initial_cash": Setting(50_000.0, number(0, 1e12, above=True), "dollars in the account at the start"),
@@ -194,6 +225,8 @@ class Settings:
             name: setting.check(name, named[name]) if name in named else setting.default
             for name, setting in SETTINGS.items()
         }
+        if "symbol" not in named:
+            checked["symbol"] = default_symbol(checked["data"])
         checked["strategy_params"] = _complete(checked["strategy"], checked["strategy_params"])
         _agree(checked)
         return cls(**checked)

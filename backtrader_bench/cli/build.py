@@ -21,7 +21,7 @@ def _value(*names: str, **more: Any) -> Callable[[F], F]:
 
 
 @click.command(epilog="Exit codes: 0 built, 2 usage or input, 3 data missing, 4 another build holds the file.")
-@_value("--symbol", help="Ticker. [AAPL]")
+@_value("--symbol", help="Ticker. [AAPL; of a CSV file its name; SYN for synthetic]")
 @_value("--data", help="auto, bundled, synthetic[:REGIME[:SEED]], csv:PATH or yfinance. [auto]")
 @_value("--start-date", help="First day of the window, YYYY-MM-DD. [the source's first bar]")
 @_value("--end-date", help="First day after the window, YYYY-MM-DD. [after the source's last bar]")

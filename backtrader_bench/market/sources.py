@@ -52,6 +52,7 @@ class Synthetic:
         if seed and not re.fullmatch(r"[0-9]{1,19}", seed):
             raise UsageError(f"synthetic:{argument}: the seed must be a whole number from 0 up, not {seed!r}")
         self.regime, self.seed = regime or "calm", int(seed or 0)
+        synthetic.check_regime(self.regime)
 
     def read(self, symbol: str, start: str | None, end: str | None) -> Tape:
         """Bars made for exactly this window."""

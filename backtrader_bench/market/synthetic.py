@@ -75,13 +75,18 @@ REGIMES = {
 }
 
 
+def check_regime(regime: str) -> None:
+    """UsageError for a regime that there is none of."""
+    if regime not in REGIMES:
+        raise UsageError(f"no synthetic regime {regime!r}; there are {', '.join(REGIMES)}")
+
+
 def synthetic(symbol: str, regime: str, seed: int, start: str | None = None, end: str | None = None) -> Tape:
     """The bars of ``symbol`` from ``start`` to before ``end`` (ISO; 2016-01-04 to 2020-01-01 where None).
 
     UsageError for an unknown regime or a negative seed, DataError for a window without a business day.
     """
-    if regime not in REGIMES:
-        raise UsageError(f"no synthetic regime {regime!r}; there are {', '.join(REGIMES)}")
+    check_regime(regime)
     if not 0 <= seed < 2**63:
         raise UsageError(f"synthetic seed {seed} is out of range; take one from 0 to 2**63 - 1")
     start, end = _window(start, end)
