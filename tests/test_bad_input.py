@@ -189,17 +189,23 @@ CHECKS = [
 ]
 
 DATA = [
-    ("data show", 2, "SYMBOL|symbol|Missing"),
-    ("data show csv:{d}/missing.csv", 2, "missing.csv"),
-    ("data show --data csv:{d}/nan.csv ABC", 2, "nan.csv"),
+    ("data show", 2, "SYMBOL"),
+    ("data show {d}/missing.csv", 2, "missing.csv"),
+    ("data show {d}/nan.csv", 2, "nan.csv"),
+    ("data show {d}/unsorted.csv", 2, "unsorted.csv"),
+    ("data show {d}/empty.csv", 2, "empty.csv"),
+    ("data show {d}/binary.csv", 2, "binary.csv"),
     ("data show --data csv:{d}/missing.csv ABC", 2, "missing.csv"),
-    ("data show --data bundled ../../etc/passwd", 2, "symbol"),
+    ("data show --data bundled ../../etc/passwd", 2, "passwd"),
     ("data show --data bundled XYZZY", 2, "XYZZY"),
     ("data show --data moon AAPL", 2, "moon"),
-    ("data fetch --data bundled a/b", 2, "symbol"),
+    ("data show AAPL --start-date 2010-02-30", 2, "2010-02-30"),
+    ("data fetch", 2, "SYMBOL"),
+    ("data fetch --data bundled a/b", 2, "a/b"),
     ("data fetch --data bundled AAPL --start-date 2010-01-01 --end-date 2009-01-01", 2, "2009-01-01"),
     ("data fetch --data bundled AAPL --start-date 1980-01-01 --end-date 1981-01-01", 2, "bars"),
     ("data verify {d}/missing.csv.gz", 2, "missing"),
+    ("data verify {d}/nan.csv", 2, "nan.csv"),
 ]
 
 
