@@ -10,6 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from backtrader_bench.errors import DataError
+from backtrader_bench.market import facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,6 +92,8 @@ class Repairs:
     lifted: int = 0
     scaled: int = 0
     fractional: int = 0
+    example: str = ""
+    """The first volume that was rounded, and to what."""
 
 
 def reading_warnings(table: Table, repairs: Repairs, backwards: bool) -> list[str]:
@@ -105,14 +108,18 @@ def reading_warnings(table: Table, repairs: Repairs, backwards: bool) -> list[st
     if repairs.scaled:
         found.append(f"{name}: volumes are rounded by the vendor (K, M, B) on {repairs.scaled} bar(s)")
     if repairs.fractional:
-        found.append(f"{name}: volumes rounded to whole units on {repairs.fractional} bar(s)")
+        found.append(f"{name}: volumes rounded to whole units on {repairs.fractional} bar(s): {repairs.example}")
     return found
 
 
 def bar_warnings(tape: Tape) -> list[str]:
     """What breaks no rule of tapes and may still ruin a backtest."""
     name = tape.source.removeprefix("csv:")
-    return [f"{name}: {text}" for text in (*_jumps(tape), *_gaps(tape), *_volumes(tape), *_weekends(tape)) if text]
+    return [
+        f"{name}: {text}"
+        for text in (*_jumps(tape), *_splits(tape), *_gaps(tape), *_volumes(tape), *_weekends(tape))
+        if text
+    ]
 
 
 def _jumps(tape: Tape) -> list[str]:
@@ -131,16 +138,33 @@ def _jumps(tape: Tape) -> list[str]:
     return found[:5] if len(found) <= 5 else [*found[:5], f"{len(found) - 5} more jumps like these"]
 
 
+def _splits(tape: Tape) -> list[str]:
+    """Overnight moves by a small whole factor; the larger ones are jumps."""
+    found = [jump for jump in facts.jumps(tape) if 1.9 < max(jump.ratio, 1 / jump.ratio) < 0.95 * _UNIT_JUMP]
+    more = f", and {len(found) - 1} more like it" if len(found) > 1 else ""
+    return [
+        f"{jump.day} opens at {jump.ratio:.3g} times the close before, like a {jump.like} split{more}"
+        for jump in found[:1]
+    ]
+
+
 def _gaps(tape: Tape) -> list[str]:
     ordinals = [date.fromisoformat(day).toordinal() for day in tape.dates]
     gaps = [(b - a, i) for i, (a, b) in enumerate(pairwise(ordinals)) if b - a > _LONG_GAP]
     if not gaps:
-        return []
+        return _thin(ordinals)
     longest, i = max(gaps)
     return [
         f"{len(gaps)} gap(s) above {_LONG_GAP} days, the longest of {longest} from {tape.dates[i]} to "
         f"{tape.dates[i + 1]}"
     ]
+
+
+def _thin(ordinals: Sequence[int]) -> list[str]:
+    """A word when many days from Monday to Friday have no bar, spread all over."""
+    weekdays = sum((day - 1) % 7 < 5 for day in range(ordinals[0], ordinals[-1] + 1))
+    share = len(ordinals) / max(weekdays, 1)
+    return [f"bars on only {share:.0%} of the weekdays of its span"] if len(ordinals) >= 20 and share < 0.75 else []
 
 
 def _volumes(tape: Tape) -> list[str]:

@@ -41,6 +41,7 @@ NAMES = {
     "isin name asset "
     "contract wkn actsymbol",
     "interval": "per period interval timeframe resolution",
+    "currency": "currency ccy cur",
     "clock": "time tradetime",
 }
 _ROLES = {role: names.split() for role, names in NAMES.items()}
@@ -50,6 +51,8 @@ _QUOTES = frozenset(["usd", "usdt", "usdc", "busd", "tusd", "fdusd", "eur", "gbp
 _FIELD = r"(open|high|low|close|volume|adj(?:usted)?(?:[. _]?close)?)"
 _AFTER_SYMBOL = re.compile(rf"(.+?)[._ :-]{_FIELD}", re.I)
 _BEFORE_SYMBOL = re.compile(rf"{_FIELD}[._ :-](.+)", re.I)
+# What may stand before Open and Close without being a symbol: such prices are not the prices as traded.
+_NO_SYMBOL = re.compile(r"(un|split)?[ ._-]?adj(usted)?\.?|u|bid|ask|mid|prev(ious)?|pre|after|next", re.I)
 _TUPLE = re.compile(r"\(\s*['\"](.*?)['\"]\s*,\s*['\"](.*?)['\"]\s*\)")
 
 
@@ -59,7 +62,8 @@ class HeaderProblem(Exception):
 
 def squeeze(name: str) -> str:
     """``name`` reduced to what two spellings of it have in common."""
-    name = re.sub(r"^\d+[a-z]?\.\s+", "", _UNIT.sub("", name.strip()))
+    # No name is longer, and the search for units would take the square of the length.
+    name = re.sub(r"^\d+[a-z]?\.\s+", "", _UNIT.sub("", name.strip()[:200]))
     decomposed = unicodedata.normalize("NFKD", name.casefold())
     return re.sub(r"[\s._<>*\"'\u200b-]|[^\x00-\x7f\u0400-\u04ff]", "", decomposed)
 
@@ -135,6 +139,8 @@ def _refuse_gaps(roles: dict[str, int], cells: Sequence[str]) -> None:
             f"no column {', '.join(missing)}: only adjusted prices (columns: {shown}); add the prices as traded"
         )
     plural = "s" if len(missing) > 1 else ""
+    if missing == ["Volume"]:
+        raise HeaderProblem(f"no column Volume (columns: {shown}); add one, with 0 where the volume is unknown")
     raise HeaderProblem(f"no column{plural} {', '.join(missing)} (columns: {shown}); add or rename the column{plural}")
 
 
@@ -143,13 +149,14 @@ def strip_symbol(cells: Sequence[str]) -> tuple[list[str], str | None]:
 
     HeaderProblem when the names carry several symbols.
     """
+    cells = [cell[:200] for cell in cells]
     pairs = [_TUPLE.fullmatch(cell) for cell in cells]
     if sum(pair is not None for pair in pairs) >= 4:
         return _of_one_symbol(cells, [(m[1], m[2]) if m else None for m in pairs])
     if {"open", "high", "low"} <= {_ROLE_OF.get(squeeze(cell)) for cell in cells}:
         return list(cells), None
     for pattern, field, symbol in ((_AFTER_SYMBOL, 2, 1), (_BEFORE_SYMBOL, 1, 2)):
-        matches = [pattern.fullmatch(cell) for cell in cells]
+        matches = [m if m and not _NO_SYMBOL.fullmatch(m[symbol]) else None for m in map(pattern.fullmatch, cells)]
         named = [m[field].casefold() for m in matches if m]
         if {"open", "high", "low", "close"} <= set(named):
             return _of_one_symbol(cells, [(m[field], m[symbol]) if m else None for m in matches])

@@ -66,6 +66,8 @@ _FORMATS = (
 )
 _UNITS = {9: 1, 10: 1, 13: 10**3, 16: 10**6, 19: 10**9}
 _EARLIEST = 1900
+_LONGEST = 60
+"""Characters of a date; searching longer cells would only cost time."""
 _EVENING = 18 * 3600
 WRITE = "write dates as YYYY-MM-DD"
 
@@ -81,6 +83,7 @@ class Dates:
 
 def looks_like_date(cell: str) -> bool:
     """Whether ``cell`` is, or begins like, a date."""
+    cell = cell[:_LONGEST]
     return bool(re.match(r"\d{1,4}[-/.]?\d|\d{1,2}[-\s][A-Za-z]", cell)) or any(p.fullmatch(cell) for _, p in _FORMATS)
 
 
@@ -89,6 +92,9 @@ def read_dates(name: str, cells: Sequence[str], clock: Sequence[str] | None, fau
 
     Raises DataError, or what ``fault(row index, problem)`` makes where one row is to blame.
     """
+    for index, cell in enumerate(cells):
+        if len(cell) > _LONGEST:
+            raise fault(index, _no_date(cell))
     kind, matches = _one_format(cells, fault)
     found = _epochs(matches, fault) if kind == "epoch" else _calendar(name, kind, cells, matches, fault)
     if clock is not None:
@@ -195,9 +201,8 @@ def _day_and_month(
             warnings.append(f"{name}: dates such as {cells[0]} read day first, as dots mean; no day above 12 proves it")
         else:
             raise DataError(
-                f"{name}: dates are ambiguous (day/month or month/day?): {cells[0][:30]!r} has two "
-                "readings and no "
-                f"day above 12 settles it; {WRITE}"
+                f"{name}: dates are ambiguous (day/month order): {cells[0][:30]!r} may be read {' or '.join(fits)}, "
+                f"and no row settles it; {WRITE}"
             )
     return readings[fits[0]]
 

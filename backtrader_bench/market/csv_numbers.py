@@ -53,6 +53,8 @@ _CELL = re.compile(
     rf"(?P<sign>[+\-−]?)\s*(?P<before>{_CURRENCY})?\s*(?P<sign2>[+\-−]?)\s*"
     rf"(?P<digits>[0-9.,][0-9.,'’\s]*)(?P<power>[eE][+-]?[0-9]{{1,3}})?\s*(?P<after>{_CURRENCY})?"
 )
+_LONGEST = 60
+"""Characters of a number; searching longer cells would only cost time."""
 _SPACED = re.compile(r"[0-9]{1,3}(?:[\s'’][0-9]{3})+(?:[.,][0-9]+)?")
 _SCALED = re.compile(r"(.*?[0-9])\s*(K|Tsd\.?|M|Mio\.?|Mln\.?|B|Bn|Mrd\.?|T)", re.I)
 _SCALES = {"k": 3, "tsd": 3, "m": 6, "mio": 6, "mln": 6, "b": 9, "bn": 9, "mrd": 9, "t": 12}
@@ -154,10 +156,10 @@ def _read(cell: str, decimal: str) -> tuple[str, str]:
         raise NoNumber(f"is missing ({cell[:30] or 'empty'}); fill it in or remove the row")
     if _INFINITE.fullmatch(cell):
         raise NoNumber(f"is {cell}; it must be finite (not infinite)")
-    match = _CELL.fullmatch(_unwrapped(cell))
+    match = _CELL.fullmatch(_unwrapped(cell)) if len(cell) <= _LONGEST else None
     digits = "" if match is None else _without_spaces(match["digits"])
     form = next((form for form, pattern in _FORMS if pattern.fullmatch(digits)), None)
-    if match is None or form is None or (form in ("p", "c") and form != _SIGN_FORM[decimal]) or len(cell) > 60:
+    if match is None or form is None or (form in ("p", "c") and form != _SIGN_FORM[decimal]):
         raise NoNumber(f"is {cell[:30]!r}, which is not a number")
     digits = digits.replace(",", "") if decimal == "." else digits.replace(".", "").replace(",", ".")
     negative = any(sign in ("-", "−") for sign in (match["sign"], match["sign2"]))
@@ -174,7 +176,7 @@ _SIGN_FORM = {".": "p", ",": "c"}
 
 def _form(cell: str) -> str:
     """How the separators of ``cell`` can be read, see _FORMS; empty where it has none or is no number."""
-    match = _CELL.fullmatch(_unwrapped(cell))
+    match = _CELL.fullmatch(_unwrapped(cell)) if len(cell) <= _LONGEST else None
     if match is None:
         return ""
     digits = _without_spaces(match["digits"])
@@ -190,7 +192,7 @@ def _without_spaces(digits: str) -> str:
 
 def _unscaled(cell: str) -> tuple[str, int]:
     """``12.31M`` as ``12.31`` and 6."""
-    match = _SCALED.fullmatch(cell)
+    match = _SCALED.fullmatch(cell) if len(cell) <= _LONGEST else None
     return (match[1], _SCALES[match[2].casefold().rstrip(".")]) if match else (cell, 0)
 
 

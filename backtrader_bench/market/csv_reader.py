@@ -92,6 +92,8 @@ def _stem(path: Path) -> str:
 def _read_bars(table: Table, days: Sequence[str], repairs: Repairs) -> list[Bar]:
     columns = [table.column(role) for role in PRICES]
     volumes = table.column("volume")
+    if all(cell.casefold() in MISSING for cell in volumes):
+        raise DataError(f"{table.name}: column Volume is empty in every row; write 0 where the volume is unknown")
     decimal = find_decimal(columns, volumes, table.delimiter, table.fault)
     currencies: dict[str, str] = {}
     bars = []
@@ -135,7 +137,9 @@ def _volume(table: Table, index: int, cell: str, decimal: str, repairs: Repairs)
         raise table.fault(index, f"Volume {problem}") from None
     whole = round(volume)
     repairs.scaled += scaled
-    repairs.fractional += whole != volume
+    if whole != volume:
+        repairs.fractional += 1
+        repairs.example = repairs.example or f"{cell[:30]} is {whole}"
     return whole
 
 

@@ -64,6 +64,8 @@ def read_table(text: Text) -> Table:
     if at is None:
         return _without_header(text, delimiter, rows)
     cells, symbol, date_at, first = _header_rows(text, rows, at)
+    while not cells[-1]:
+        cells = cells[:-1]
     try:
         stripped, named = strip_symbol(cells)
         symbol = symbol or named
@@ -132,6 +134,10 @@ def _without_header(text: Text, delimiter: str, rows: list[Row]) -> Table:
         table = Table(text.name, delimiter, _KLINES, rows, None, [*text.warnings, warning], [])
         return _checked(table, 12, ())
     first = text.body.strip().splitlines()[0][:60]
+    if count_roles(first.split()) >= 4:
+        raise DataError(f"{text.name}: columns are separated by spaces; separate them by commas or tabs")
+    if rows and all(_is_kline(row.cells, exactly_daily=False) for row in rows):
+        raise DataError(f"{text.name}: no header, and bars shorter than a day (intraday); give daily bars")
     if "</" in text.body and "<" in first:
         raise DataError(f"{text.name}: a web page (HTML), not CSV; the download probably failed, fetch it again")
     raise DataError(
@@ -140,11 +146,15 @@ def _without_header(text: Text, delimiter: str, rows: list[Row]) -> Table:
     )
 
 
-def _is_kline(cells: Sequence[str]) -> bool:
-    """Twelve cells whose seventh, the close time, lies a day less one unit after the first, the open time."""
+def _is_kline(cells: Sequence[str], *, exactly_daily: bool = True) -> bool:
+    """Twelve cells whose seventh, the close time, lies a day less one unit after the first, the open time.
+
+    Without ``exactly_daily``: any time less.
+    """
     if len(cells) != 12 or not (re.fullmatch("[0-9]+", cells[0]) and re.fullmatch("[0-9]+", cells[6])):
         return False
-    return int(cells[6]) - int(cells[0]) == _DAY_LESS_ONE.get(len(cells[0]))
+    length, day = int(cells[6]) - int(cells[0]), _DAY_LESS_ONE.get(len(cells[0]), 0)
+    return length == day or (not exactly_daily and 0 < length < day)
 
 
 def _leave_out_footer(table: Table) -> None:
@@ -182,7 +192,7 @@ def _checked(table: Table, width: int, header: Sequence[str]) -> Table:
             raise table.fault(index, "the header again; were two files joined? Keep one header and one run of dates")
         if len(row.cells) < width:
             last = " (the file seems cut off)" if index == len(table.rows) - 1 else ""
-            raise table.fault(index, f"{len(row.cells)} fields instead of {width}{last}; fetch the file again")
+            raise table.fault(index, f"{len(row.cells)} field(s) instead of {width}{last}; fetch the file again")
         if any(row.cells[width:]):
             raise table.fault(
                 index,
@@ -194,15 +204,20 @@ def _checked(table: Table, width: int, header: Sequence[str]) -> Table:
 
 
 def refuse_several_symbols(table: Table) -> None:
-    """DataError at the first row of a second symbol; keeps the file's own symbol in the table."""
-    if "symbol" not in table.roles:
-        return
+    """DataError at the first row of a second symbol or currency; keeps the file's own symbol in the table."""
+    symbol = _one_value(table, "symbol", "save one symbol a file")
+    _one_value(table, "currency", "convert to one currency")
+    table.symbol = table.symbol or symbol or None
+
+
+def _one_value(table: Table, role: str, way_out: str) -> str:
+    """What all filled cells of a column say; empty where there is no such column."""
     first = ""
-    for index, cell in enumerate(table.column("symbol")):
+    for index, cell in enumerate(table.column(role) if role in table.roles else ()):
         first = first or cell
         if cell and cell != first:
-            raise table.fault(index, f"the symbol changes from {first[:40]} to {cell[:40]}; save one symbol a file")
-    table.symbol = table.symbol or first or None
+            raise table.fault(index, f"the {role} changes from {first[:40]} to {cell[:40]}; {way_out}")
+    return first
 
 
 def refuse_other_intervals(table: Table) -> None:

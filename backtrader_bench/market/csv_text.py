@@ -76,7 +76,8 @@ class Text:
 
 def read_text(path: Path) -> Text:
     """The decoded content of ``path``. DataError: it is no text; StoreError: it can't be read."""
-    name = path.name or str(path)
+    # A name may hold line breaks, or bytes that are no text: it must fit into one printable line.
+    name = "".join(char if char.isprintable() else "?" for char in path.name or str(path))
     data = _unzip(_read(path, name), name)
     _refuse_known_formats(data, name)
     text = _decode(data, name)
@@ -110,7 +111,8 @@ def _read(path: Path, name: str) -> bytes:
             raise _too_large(name, f"{found.st_size / 2**20:,.0f} MB")
         return path.read_bytes()
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror or error}") from None
+        where = str(path).encode("utf-8", "replace").decode()
+        raise StoreError(f"{where}: {error.strerror or error}; check the name and its permissions") from None
     except ValueError:
         raise StoreError(f"{str(path)!r}: the name holds a null byte") from None
 

@@ -49,12 +49,12 @@ ROWS = {
     "another separator in the date": ("2024/01/11,10.5,11.5,9.5,10.0,1000", "written in another way"),
     "spreadsheet day number": ("45302,10.5,11.5,9.5,10.0,1000", "day number"),
     "hash marks": ("########,10.5,11.5,9.5,10.0,1000", "too narrow"),
-    "too few": ("2024-01-11,10.5,11.5", "3 fields instead of 6"),
+    "too few": ("2024-01-11,10.5,11.5", "3 field(s) instead of 6"),
     "too many": ("2024-01-11,10,5,11,5,9,5,10,0,1000", "10 fields instead of 6"),
     "one more, filled": ("2024-01-11,10.5,11.5,9.5,10.0,1000,7", "7 fields instead of 6"),
     "header again": (HEADER.strip(), "the header again"),
-    "comment": ("# a remark", "1 fields instead of 6"),
-    "dividend": ("2024-01-11,0.52 Dividend", "2 fields instead of 6"),
+    "comment": ("# a remark", "1 field(s) instead of 6"),
+    "dividend": ("2024-01-11,0.52 Dividend", "2 field(s) instead of 6"),
     "decimal comma among points": ('2024-01-11,"10,5",11.5,9.5,10.0,1000', "mixed"),
     "two currencies": ("2024-01-11,10.5,11.5,\u20ac9.5,$10.0,1000", "two currencies"),
     "negative volume": ("2024-01-11,10.5,11.5,9.5,10.0,-5", "must not be negative"),
@@ -125,6 +125,18 @@ FILES = {
     "only adjusted prices": (
         "date,adjOpen,adjHigh,adjLow,adjClose,adjVolume\n2024-01-11,1,1,1,1,1\n", "only adjusted prices"),
     "no volume": ("Date,Open,High,Low,Close\n2024-01-11,1,1,1,1\n", "no column Volume"),
+    "empty volumes": (HEADER + "2024-01-11,1,1,1,1,-\n2024-01-12,1,1,1,1,\n", "column Volume is empty"),
+    "only adjusted prices, in words": (
+        "Date,Adj Open,Adj High,Adj Low,Adj Close,Adj Volume\n2024-01-11,1,1,1,1,1\n", "only adjusted prices"),
+    "two currencies in a column": (
+        "Date,Currency,Open,High,Low,Close,Volume\n2024-01-11,GBX,1,1,1,1,1\n2024-01-12,GBP,1,1,1,1,1\n",
+        "the currency changes from GBX to GBP"),
+    "separated by spaces": ("Date Open High Low Close Volume\n2024-01-11 1 1 1 1 1\n", "separated by spaces"),
+    "hourly klines": (
+        "".join(f"{1697760000000 + i * 3600000},1,1,1,1,1,{1697763599999 + i * 3600000},1,1,1,1,0\n" for i in (0, 1)),
+        "intraday"),
+    "a very long cell": (HEADER + "2024-01-11,1" + " " * 100_000 + "1,1,1,1,1\n", "not a number"),
+    "a very long date": (HEADER + "2024-01-11" + " 0" * 50_000 + ",1,1,1,1,1\n", "no date"),
     "no header": ("2024-01-11,1,1,1,1,1\n2024-01-12,1,1,1,1,1\n", "no header line"),
     "figures before the header": ("2024-01-10,1,1,1,1,1\n" + GOOD, "figures stand before the header"),
     "header only": (HEADER, "no rows of data"),
@@ -223,6 +235,7 @@ def test_find_file(tmp_path: Path) -> None:
 WARNINGS = {
     "hundredfold drop": ([(1000.0, 5), (1001.0, 5), (10.02, 5), (10.0, 5)], "2024-01-10"),
     "tenfold rise": ([(10.0, 5), (10.1, 5), (101.0, 5), (100.0, 5)], "2024-01-10"),
+    "a split": ([(10.0, 5), (10.1, 5), (5.05, 5), (5.0, 5)], "2024-01-10 opens at 0.5 times"),
     "no volume at all": ([(10.0, 0), (10.1, 0), (10.2, 0)], "Volume is 0 on every bar"),
     "one silent bar": ([(10.0, 5), (10.1, 0), (10.2, 5)], "volume 0, first 2024-01-09"),
     "the same bar again": ([(10.0, 5), (10.0, 5), (10.2, 5)], "repeat the one before"),
@@ -236,6 +249,20 @@ def test_legal_but_odd(bars: list[tuple[float, int]], words: str, tmp_path: Path
     warnings = read_csv(tmp_path / "ABC.csv").warnings
     assert any(words in text for text in warnings), warnings
     assert all(text.startswith("ABC.csv") for text in warnings)
+
+
+def test_many_missing_days_are_said(tmp_path: Path) -> None:
+    rows = "".join(f"2024-{m:02}-{d:02},1,1,1,1,{m * d}\n" for m in (1, 2, 3) for d in range(1, 29, 3))
+    (tmp_path / "ABC.csv").write_text(HEADER + rows)
+    assert any("of the weekdays" in text for text in read_csv(tmp_path / "ABC.csv").warnings)
+
+
+def test_a_name_that_is_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "A\nB\x1b[31m.csv"
+    path.write_text(HEADER)
+    with pytest.raises(DataError) as caught:
+        read_csv(path)
+    assert str(caught.value).isprintable()
 
 
 def test_one_price_in_another_unit_is_said(tmp_path: Path) -> None:
