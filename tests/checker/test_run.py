@@ -122,7 +122,8 @@ def test_several_files_keep_their_names(bank: Path, tmp_path: Path) -> None:
 
 
 NO_RECORDS = [
-    ("none", None, StoreError), ("empty", b"", RecordError), ("blank", b"\n \n", RecordError), ("folder", "", StoreError),
+    ("none", None, StoreError), ("folder", "", StoreError),
+    ("empty", b"", RecordError), ("blank", b"\n \n", RecordError),
 ]  # fmt: skip
 
 
