@@ -14,7 +14,6 @@ from backtrader_bench.market.csv_columns import (
     count_roles,
     is_date_name,
     is_symbol_name,
-    squeeze,
     strip_symbol,
 )
 from backtrader_bench.market.csv_dates import MONTHS, looks_like_date
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 DELIMITERS = (",", ";", "\t", "|")
 _PREAMBLE = 40
 """Rows within which the header must come."""
+_MOST_ROWS = 60_000
+"""Rows that are looked at. There are fewer days since 1900, so a file with more is refused for what these show."""
 _DAILY = frozenset({"d", "1d", "daily", "day", "1440", "1day"})
 _KLINES = {"date": 0, "open": 1, "high": 2, "low": 3, "close": 4, "volume": 5}
 _DAY_LESS_ONE = {13: 86_400_000 - 1, 16: 86_400_000_000 - 1}
@@ -60,7 +61,7 @@ class Table:
 def read_table(text: Text) -> Table:
     """The table in ``text``. DataError: no header, no rows, rows of another width."""
     delimiter, at = _find_header(text)
-    rows = list(split(text, delimiter))
+    rows = list(islice(split(text, delimiter), _MOST_ROWS))
     if at is None:
         return _without_header(text, delimiter, rows)
     cells, symbol, date_at, first = _header_rows(text, rows, at)
@@ -188,7 +189,7 @@ def _checked(table: Table, width: int, header: Sequence[str]) -> Table:
     at = table.roles["date"]
     table.labels = [row.cells[at] if at < len(row.cells) else "" for row in table.rows]
     for index, row in enumerate(table.rows):
-        if header and [squeeze(cell) for cell in row.cells[:width]] == [squeeze(cell) for cell in header]:
+        if header and header[at] and row.cells[at : at + 1] == [header[at]]:
             raise table.fault(index, "the header again; were two files joined? Keep one header and one run of dates")
         if len(row.cells) < width:
             last = " (the file seems cut off)" if index == len(table.rows) - 1 else ""

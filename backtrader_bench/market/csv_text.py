@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MAX_BYTES = 32 * 2**20
-"""Larger files are refused: a century of one symbol's daily bars is about 2 MB."""
+MAX_BYTES = 16 * 2**20
+"""Larger files are refused: a century of one symbol's daily bars is 2 to 6 MB."""
+_LONGEST_LINE = 100_000
 _SAVE_AS = "export it as CSV first"
 _MAGIC = (
     (b"PAR1", f"a Parquet file; {_SAVE_AS}"),
@@ -204,6 +205,9 @@ def _refuse_other_text(text: Text) -> None:
         raise DataError(f"{name}: JSON, not CSV; {_SAVE_AS}")
     if head.startswith("version https://git-lfs"):
         raise DataError(f"{name}: a Git LFS pointer, not the data; run git lfs pull")
+    longest = max(re.split(r"[\r\n]+", text.body), key=len)
+    if len(longest) > _LONGEST_LINE:
+        raise DataError(f"{name}: a line of {len(longest):,} characters ({longest[:30]!r}...); no price file has that")
     if bad := _CONTROL.search(text.body):
         line = len(re.findall(r"\r\n|\r|\n", text.body[: bad.start()])) + 1
         raise DataError(
