@@ -18,7 +18,7 @@ from backtrader_bench.market.csv_columns import (
 )
 from backtrader_bench.market.csv_dates import MONTHS, looks_like_date
 from backtrader_bench.market.csv_numbers import MISSING, looks_like_number
-from backtrader_bench.market.csv_text import Row, Text, split
+from backtrader_bench.market.csv_text import Row, Text, one_line, split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ class Table:
     def fault(self, index: int, problem: str) -> DataError:
         """An error about data row ``index`` (from 0): file, physical line, row number from 1, day."""
         day = f", {self.labels[index][:40]}" if self.labels[index] else ""
-        return DataError(f"{self.name}, line {self.rows[index].line} (row {index + 1}{day}): {problem}")
+        return DataError(one_line(f"{self.name}, line {self.rows[index].line} (row {index + 1}{day}): {problem}"))
 
 
 def read_table(text: Text) -> Table:
@@ -76,7 +76,7 @@ def read_table(text: Text) -> Table:
             stripped[date_at] = "date"
         roles = assign(stripped)
     except HeaderProblem as problem:
-        raise DataError(f"{text.name}, line {rows[at].line} (header): {problem}") from None
+        raise DataError(one_line(f"{text.name}, line {rows[at].line} (header): {problem}")) from None
     table = Table(text.name, delimiter, roles, rows[first:], symbol, list(text.warnings), [])
     _leave_out_footer(table)
     return _checked(table, len(cells), cells)

@@ -75,10 +75,14 @@ class Text:
         return self.body.endswith(("\n", "\r"))
 
 
+def one_line(text: str) -> str:
+    """``text`` for a message: names and cells may hold line breaks, control codes, or bytes that are no text."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
 def read_text(path: Path) -> Text:
     """The decoded content of ``path``. DataError: it is no text; StoreError: it can't be read."""
-    # A name may hold line breaks, or bytes that are no text: it must fit into one printable line.
-    name = "".join(char if char.isprintable() else "?" for char in path.name or str(path))
+    name = one_line(path.name or str(path))
     data = _unzip(_read(path, name), name)
     _refuse_known_formats(data, name)
     text = _decode(data, name)
