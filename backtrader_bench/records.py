@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMA_VERSION = 1
+HIDDEN_SCHEMES = ("siblings", "diagnostic")
+"""Schemes whose bars stay hidden from whoever sees the text alone."""
 LETTERS = ("A", "B", "C", "D")
 
 
@@ -31,6 +33,32 @@ class TapeRef(msgspec.Struct, frozen=True, kw_only=True):
     """Number of bars."""
     first: str
     last: str
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """Public promise of scheme ``siblings``: the text was fixed before the key was drawn among the four options."""
+
+    worlds: int
+    """Hidden worlds that were computed."""
+    valid: int
+    """Those whose answer is defined and could be an option."""
+    text_sha256: str
+    """Of the stem and the four options sorted, as rendered from each of the four worlds."""
+    commitment: str
+    """SHA-256 of the seeds of all worlds, joined by commas: revealed seeds can be held against it."""
+
+
+class Private(msgspec.Struct, frozen=True, kw_only=True):
+    """What must not reach a solver: leave it out, with ``PRIVATE_FIELDS``, and the rest tells nothing of the key."""
+
+    kind: str = ""
+    """Kind of the hidden worlds, see market/worlds.py."""
+    seeds: list[str] = []
+    """Seeds of all hidden worlds, in their order."""
+    option_worlds: dict[str, int] = {}
+    """Per letter, the place in ``seeds`` of the world that its option is the answer of."""
+    fingerprints: dict[str, Any] = {}
+    """Answers that common mistakes give, by mistake, rounded as ``value``."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +96,12 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     """The build's seed; with the configuration, the template and its parameters it gives this record again."""
     labels: list[str] = []
+    tolerance: float | None = None
+    """How far a given value may be from ``value`` and still be right; None for answers that are no single number."""
+    bundle: str | None = None
+    """Questions with the same bundle were asked of the same four worlds and share the key's world."""
+    certificate: Certificate | None = None
+    private: Private | None = None
 
 
 def question_id(stem: str, options: Mapping[str, str]) -> str:
@@ -124,6 +158,23 @@ def to_question(fields: Any, where: str) -> Question:
     return record
 
 
+_OPTIONAL = ("tolerance", "bundle", "certificate", "private")
+PRIVATE_FIELDS = ("answer", "value", "tolerance", "option_origins", "seed", "private")
+"""Fields that hold or lead to the key; :func:`public_part` leaves them out."""
+
+
+def public_part(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A decoded record without what leads to its key: the private fields, and how a hidden world's bars were made."""
+    public = {name: value for name, value in fields.items() if name not in PRIVATE_FIELDS}
+    if fields.get("scheme") in HIDDEN_SCHEMES and isinstance(public.get("tape"), dict):
+        public["tape"] = {**public["tape"], "source": "hidden"}
+    return public
+
+
 def to_line(record: Question) -> bytes:
-    """The record as one line, newline included; field order is the class's."""
-    return json.dumps(msgspec.to_builtins(record), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    """The record as one line, newline included; field order is the class's, optional fields only where set."""
+    fields = msgspec.to_builtins(record)
+    for name in _OPTIONAL:
+        if fields[name] is None:
+            del fields[name]
+    return json.dumps(fields, ensure_ascii=False, allow_nan=False).encode() + b"\n"

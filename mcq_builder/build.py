@@ -16,11 +16,13 @@ from backtrader_bench.backtest.cache import Backtests
 from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.backtest.run import run
 from backtrader_bench.backtest.strategies import strategy_named
-from backtrader_bench.errors import BacktestError
+from backtrader_bench.errors import BacktestError, UsageError
+from backtrader_bench.mcq_builder.askers import Asker, VisibleAsker, hidden_asker
 from backtrader_bench.mcq_builder.context import Context, Skip
-from backtrader_bench.mcq_builder.questions import questions, scope_key
+from backtrader_bench.mcq_builder.questions import scope_key
 from backtrader_bench.mcq_builder.seeds import stream
 from backtrader_bench.mcq_builder.settings import PERIODS_PER_YEAR, Settings
+from backtrader_bench.records import HIDDEN_SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -41,11 +43,15 @@ class Stream(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """The first questions of a stream, the reasons for those skipped among them, and whether that was all of it."""
+    """The first questions of a stream, and what goes with them."""
 
     questions: list[Question]
     skipped: Counter[str]
+    """Reasons for those not asked."""
     ended: bool
+    """Whether that was all of the stream."""
+    tapes: dict[str, Tape]
+    """The bars that the keys rest on, by hash."""
 
 
 @dataclass
@@ -56,6 +62,8 @@ class Bank:
     wanted: int
     skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
     """By (template, reason)."""
+    tapes: dict[str, Tape] = field(default_factory=dict)
+    """The bars that the questions rest on, by hash."""
 
 
 def contexts(settings: Settings, tape: Tape, cache: Path | None) -> dict[str, Context]:
@@ -100,9 +108,29 @@ def day_after(day: str) -> str:
     return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
 
 
-def fetch(of: Context, wanted: list[tuple[str, int]], scheme: str, seed: int) -> list[Fetched]:
-    """The first questions of some templates on one backtest: (template, how many) each."""
-    return [_first(questions(template, of, scheme, seed), count) for template, count in wanted]
+def askers(settings: Settings, tape: Tape, cache: Path | None, secret: bytes | None) -> dict[str, Asker]:
+    """Who asks about each strategy; UsageError when hidden worlds are wanted and no secret hides them."""
+    of = contexts(settings, tape, cache)
+    if settings.scheme not in HIDDEN_SCHEMES:
+        return {name: VisibleAsker(context, settings.scheme, settings.seed) for name, context in of.items()}
+    if secret is None:
+        raise UsageError(f"scheme {settings.scheme} needs a secret")
+    return {
+        name: hidden_asker(context.spec, tape, context.config, resampled=settings.worlds == "resampled",
+                           seed=settings.seed, secret=secret)
+        for name, context in of.items()
+    }  # fmt: skip
+
+
+def fetch(asker: Asker, wanted: list[tuple[str, int]]) -> list[Fetched]:
+    """The first questions of some templates: (template, how many) each."""
+    found = []
+    for template, count in wanted:
+        fetched = _first(asker.questions(template), count)
+        for question in fetched.questions:
+            fetched.tapes.setdefault(question.tape.sha256, asker.tape(question))
+        found.append(fetched)
+    return found
 
 
 def _first(found: Iterator[Question | Skip], count: int) -> Fetched:
@@ -114,8 +142,8 @@ def _first(found: Iterator[Question | Skip], count: int) -> Fetched:
             continue
         made.append(item)
         if len(made) == count:
-            return Fetched(made, skipped, ended=False)
-    return Fetched(made, skipped, ended=True)
+            return Fetched(made, skipped, False, {})
+    return Fetched(made, skipped, True, {})
 
 
 def build_bank(
@@ -124,11 +152,15 @@ def build_bank(
     parallel: Parallel,
     *,
     cache: Path | None = None,
+    secret: bytes | None = None,
     exclude: frozenset[str] = frozenset(),
     progress: Callable[[int], None] = lambda done: None,
 ) -> Bank:
-    """The bank of ``settings`` on ``tape``. ``exclude`` holds ids not to be asked again; ``progress`` hears totals."""
-    of = contexts(settings, tape, cache)
+    """The bank of ``settings`` on ``tape``. ``exclude`` holds ids not to be asked again; ``progress`` hears totals.
+
+    ``secret`` hides the key's world in the schemes with hidden worlds, where ``tape`` is what they are like.
+    """
+    of = askers(settings, tape, cache, secret)
     chosen = {tier: names for tier, names in settings.templates().items() if names}
     if settings.all_templates:
         quotas = {tier: len(names) * len(of) for tier, names in chosen.items()}
@@ -167,7 +199,7 @@ class _Filler:
     def __init__(
         self,
         settings: Settings,
-        of: dict[str, Context],
+        of: dict[str, Asker],
         parallel: Parallel,
         seen: set[str],
         exclude: frozenset[str],
@@ -196,6 +228,8 @@ class _Filler:
                 for reason, times in self.got[one].skipped.items():
                     self.bank.skipped[one.template, reason] += times
         chosen = self._round_robin(streams, quota, most, count_repeats=True)
+        made = {sha: tape for fetched in self.got.values() for sha, tape in fetched.tapes.items()}
+        self.bank.tapes.update((question.tape.sha256, made[question.tape.sha256]) for question in chosen)
         self.seen.update(scope_key(question) for question in chosen)
         return chosen
 
@@ -207,9 +241,7 @@ class _Filler:
             size = max(1, -(-len(mine) // 4))
             tasks += [mine[i : i + size] for i in range(0, len(mine), size)]
         wanted = [
-            (self.of[task[0].strategy], [(one.template, counts[one]) for one in task], self.settings.scheme,
-             self.settings.seed)
-            for task in tasks
+            (self.of[task[0].strategy], [(one.template, counts[one]) for one in task]) for task in tasks
         ]  # fmt: skip
         for task, fetched in zip(tasks, self.parallel(wanted), strict=True):
             self.got.update(zip(task, fetched, strict=True))

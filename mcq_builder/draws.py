@@ -43,7 +43,8 @@ def _any_bar(of: Context, rng: Random) -> Iterator[dict[str, Any]]:
         yield {"date": day}
 
 
-def _any_row(of: Context, rng: Random) -> Iterator[dict[str, Any]]:
+def any_row(of: Context, rng: Random) -> Iterator[dict[str, Any]]:
+    """Every row once."""
     for day in _shuffled(of.row_of, rng):
         yield {"date": day}
 
@@ -147,7 +148,7 @@ def _rates(of: Context, rng: Random) -> Iterator[dict[str, Any]]:
 
     The search runs in the checker's engine, which is some forty times faster; it chooses what is asked, never the key.
     """
-    turn = _breakeven(of)
+    turn = breakeven(of)
     seen = set()
     for _ in range(60):
         rank, ratio = rng.randrange(4), rng.uniform(1.1, 1.35)
@@ -166,7 +167,7 @@ def _net_at(of: Context, rate: float) -> float:
     return simulate(of.tape, spec).value[-1] - of.spec.initial_cash
 
 
-def _breakeven(of: Context) -> float:
+def breakeven(of: Context) -> float:
     """A commission rate at which the result turns negative, to a relative 1e-3, by bisection."""
     # From about 5% on, 95% of the cash no longer buys what it should and nothing is traded at all.
     low, high = 0.0, 0.05
@@ -186,8 +187,8 @@ def _spans(of: Context, rng: Random) -> Iterator[dict[str, Any]]:
 _DRAWERS: dict[str, Callable[[Context, Random], Iterator[dict[str, Any]]]] = {
     "high_on_date": _any_bar,
     "volume": _any_bar,
-    "broker_cash": _any_row,
-    "portfolio_value": _any_row,
+    "broker_cash": any_row,
+    "portfolio_value": any_row,
     "sma": _sma,
     "position_on_date": _by_class(("flat", "held0", "held1", "held2"), _holding_class),
     "signal_state_on_date": _by_class(("above_long", "above_flat", "below_long", "below_flat"), signal_state),

@@ -59,15 +59,21 @@ def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[
     lines = b"".join(to_line(question) for question in bank.questions)
     same = store.holds(path, lines)
     if same:
-        pins.save(tape)
+        _pin(bank)
         return "unchanged"
     if same is False and not force:
         raise StoreError(f"{path} exists and holds another bank; --force replaces it, --output names another place")
-    pins.save(tape)
+    _pin(bank)
     text = json.dumps(manifest(bank, lines, path, settings, tape, command), indent=2, ensure_ascii=False)
     store.replace_file(manifest_path(path), text.encode() + b"\n")
     store.replace_file(path, lines)
     return "written"
+
+
+def _pin(bank: Bank) -> None:
+    """Keep the bars of every question."""
+    for tape in bank.tapes.values():
+        pins.save(tape)
 
 
 def manifest(
@@ -86,6 +92,7 @@ def manifest(
         "command": command,
         "settings": asdict(settings),
         "tapes": [{**msgspec.to_builtins(tape_ref(tape)), "symbol": tape.symbol, "warnings": list(tape.warnings)}],
+        "pinned": len(bank.tapes),
         "scheme": settings.scheme,
         **counts(bank),
     }

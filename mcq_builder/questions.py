@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from backtrader_bench.mcq_builder.answers import ANSWERS
 from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.draws import draws
+from backtrader_bench.mcq_builder.options.guards import guard_key, guard_options
 from backtrader_bench.mcq_builder.options.ladder import ladder
 from backtrader_bench.mcq_builder.options.published import published
 from backtrader_bench.mcq_builder.seeds import stream
@@ -15,29 +16,31 @@ from backtrader_bench.templates.registry import TEMPLATES
 from backtrader_bench.templates.render import question_text, stem_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from backtrader_bench.market.tape import Tape
     from backtrader_bench.mcq_builder.context import Answer, Context
-    from backtrader_bench.templates.kinds import Kind
-    from backtrader_bench.templates.template import Template
 
 SCHEMES = {"ladder": ladder, "published": published}
-# How close to a half of the last place shown a value may be, in units of that place: closer, and two legitimate
-# float orders may round it apart.
-_TIE = 1e-4
 # Skips in a row after which a template is taken to have nothing more to ask of a backtest.
 _PATIENCE = 300
 
 
 def questions(template: str, of: Context, scheme: str, seed: int) -> Iterator[Question | Skip]:
     """All questions of one template on one backtest, in seeded order, with the reasons for those not asked."""
+    rng = stream(seed, "draw", template, of.config, of.tape.sha256)
+    return in_turn(lambda: draws(template, of, rng), lambda params: question(template, of, params, scheme, seed))
+
+
+def in_turn(
+    drawn: Callable[[], Iterator[dict[str, Any]]], asked: Callable[[dict[str, Any]], Question]
+) -> Iterator[Question | Skip]:
+    """What ``asked`` makes of each of the drawn parameters, until nothing came of many in a row."""
     skipped = 0
     try:
-        purpose = [seed, "draw", template, of.config, of.tape.sha256]
-        for params in draws(template, of, stream(*purpose)):
+        for params in drawn():
             try:
-                yield question(template, of, params, scheme, seed)
+                yield asked(params)
                 skipped = 0
             except Skip as reason:
                 skipped += 1
@@ -85,42 +88,6 @@ def question(template: str, of: Context, params: Mapping[str, Any], scheme: str,
 def tape_ref(tape: Tape) -> TapeRef:
     """How a record names its bars."""
     return TapeRef(sha256=tape.sha256, source=tape.source, rows=len(tape), first=tape.dates[0], last=tape.dates[-1])
-
-
-def guard_key(words: Template, key: Answer, of: Context) -> None:
-    """Skip a key that rounds on an edge or that the configuration states."""
-    for part in words.parts:
-        value = key[part.field]
-        if part.kind.decimals is not None and rounds_on_an_edge(value, part.kind):
-            raise Skip("the answer lies on a rounding edge")
-    if len(words.parts) == 1 and words.scope == "backtest":
-        stated = {"money": of.spec.initial_cash, "integer": of.spec.stake}.get(words.parts[0].kind.name)
-        if stated is not None and abs(key["value"] - stated) < 0.005:
-            raise Skip("the answer stands in the configuration")
-
-
-def rounds_on_an_edge(value: float, kind: Kind) -> bool:
-    """Whether ``value`` is so near a half of its last place that float order could decide the rounding."""
-    scaled = abs(value) / kind.unit
-    return abs(scaled - int(scaled) - 0.5) < max(_TIE, scaled * 1e-13)
-
-
-def guard_options(words: Template, answers: list[Answer]) -> None:
-    """Skip options that are equal, or closer to the key than a legitimate computation may stray."""
-    if len({words.option_text(answer) for answer in answers}) < 4:
-        raise Skip("two options are equal")
-    for other in answers[1:]:
-        if not any(_apart(part.kind, answers[0][part.field], other[part.field]) for part in words.parts):
-            raise Skip("two options are too close")
-
-
-def _apart(kind: Kind, one: Any, other: Any) -> bool:
-    """The separation of docs/options.md: two units of the last place and 1% for numbers, any difference otherwise."""
-    if kind.name == "volume":
-        return bool(abs(one - other) >= 0.01 * max(one, other))
-    if kind.decimals is None:
-        return bool(one != other)
-    return bool(abs(one - other) >= max(2 * kind.unit, 0.01 * max(abs(one), abs(other))) - 1e-9)
 
 
 def scope_key(record: Question) -> str:

@@ -19,7 +19,7 @@ from backtrader_bench.templates.template import TIERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-SCHEMES = ("ladder", "published")
+SCHEMES = ("siblings", "ladder", "published")
 MOST_QUESTIONS = 100_000
 PERIODS_PER_YEAR = 252
 _MOST_CONFIG_BYTES = 1_000_000
@@ -97,6 +97,16 @@ def default_symbol(data: str) -> str:
     except UsageError:
         raise UsageError(f"{path.name} does not say what the symbol is: give it with --symbol") from None
     return stem
+
+
+def default_scheme(data: str, symbol: str, worlds: str) -> str:
+    """``siblings`` wherever the bars can be hidden, ``ladder`` for bars that are known by name and date."""
+    return "siblings" if worlds or is_made_up(data, symbol) else "ladder"
+
+
+def is_made_up(data: str, symbol: str) -> bool:
+    """Whether these settings lead to the synthetic source."""
+    return data.partition(":")[0] == "synthetic" or (data == "auto" and symbol.upper().startswith("SYN"))
 
 
 def iso_date(name: str, value: Any) -> str | None:
@@ -186,7 +196,8 @@ SETTINGS: dict[str, Setting] = {
     "difficulty": Setting(tuple(TIERS), _tiers, "easy, medium, hard, all or a comma list"),
     "template": Setting((), _templates, "only these templates; empty: all of the tiers"),
     "all_templates": Setting(False, _flag, "one question of every template, instead of a number"),
-    "scheme": Setting("ladder", one_of(*SCHEMES), "how options are made: ladder, or published (jitter; leaks)"),
+    "worlds": Setting("", one_of("", "resampled"), "resampled: hide a real tape behind worlds drawn from its blocks"),
+    "scheme": Setting("", one_of("", *SCHEMES), "siblings (hidden worlds), ladder, published (leaks); empty: by the data"),
 }  # fmt: skip
 
 
@@ -210,6 +221,7 @@ class Settings:
     difficulty: tuple[str, ...]
     template: tuple[str, ...]
     all_templates: bool
+    worlds: str
     scheme: str
 
     @classmethod
@@ -227,6 +239,7 @@ class Settings:
         }
         if "symbol" not in named:
             checked["symbol"] = default_symbol(checked["data"])
+        checked["scheme"] = checked["scheme"] or default_scheme(checked["data"], checked["symbol"], checked["worlds"])
         checked["strategy_params"] = _complete(checked["strategy"], checked["strategy_params"])
         _agree(checked)
         return cls(**checked)
@@ -259,6 +272,11 @@ def _agree(checked: dict[str, Any]) -> None:
     start, end = checked["start_date"], checked["end_date"]
     if start and end and start >= end:
         raise UsageError(f"end_date {end} is not after start_date {start}")
+    if checked["worlds"] and checked["scheme"] != "siblings":
+        raise UsageError(f"worlds resampled are for scheme siblings, not {checked['scheme']}")
+    made_up = is_made_up(checked["data"], checked["symbol"])
+    if checked["scheme"] == "siblings" and not made_up and not checked["worlds"]:
+        raise UsageError("scheme siblings hides the bars: use a synthetic source, or --worlds resampled for real ones")
     for name in checked["template"]:
         if TEMPLATES[name].tier not in checked["difficulty"]:
             raise UsageError(f"template {name} is {TEMPLATES[name].tier}, which difficulty leaves out")

@@ -18,7 +18,7 @@ WINDOW = {"symbol": "SYNT", "data": "synthetic:hard:11", "start_date": "2017-01-
 
 def settings(**changes: Any) -> Settings:
     """Settings on the small window."""
-    return Settings.of({**WINDOW, **changes})
+    return Settings.of({**WINDOW, "scheme": "ladder", **changes})
 
 
 def tape_of(chosen: Settings) -> Tape:

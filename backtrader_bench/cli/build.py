@@ -36,7 +36,11 @@ def _value(*names: str, **more: Any) -> Callable[[F], F]:
 @_value("--difficulty", help="easy, medium, hard, all or a comma list. [all]")
 @click.option("--template", multiple=True, help="Only this template; repeatable.")
 @click.option("--all-templates", is_flag=True, default=None, help="One question of every template and strategy.")
-@_value("--scheme", help="How options are made: ladder, or published (jitter, for comparison; leaks). [ladder]")
+@_value("--worlds", help="resampled: hide a real tape behind worlds drawn from its blocks, re-scaled and re-dated.")
+@_value("--scheme", help="How options are made: siblings (hidden worlds; certified), ladder, or published (jitter, for "
+        "comparison; leaks). [siblings where the bars can be hidden, else ladder]")
+@click.option("--secret-file", type=click.Path(path_type=Path),
+              help="The secret behind hidden worlds. [db/secret.key, made on first use]")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="The file. [db/mcq/NAME-OF-SETTINGS.jsonl]")
 @click.option("--force", is_flag=True, help="Replace a different bank at the same place.")
 @click.option("--exclude", multiple=True, type=click.Path(path_type=Path),

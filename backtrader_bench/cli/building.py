@@ -15,9 +15,10 @@ from backtrader_bench.errors import BenchError, UsageError
 from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder import output
 from backtrader_bench.mcq_builder.build import build_bank, cache_folder, fetch
+from backtrader_bench.mcq_builder.secret import own_secret, read_secret
 from backtrader_bench.mcq_builder.settings import SETTINGS, Settings, read_config
 from backtrader_bench.parallel import spread
-from backtrader_bench.records import parse_json
+from backtrader_bench.records import HIDDEN_SCHEMES, parse_json
 from backtrader_bench.templates.registry import TEMPLATES
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from backtrader_bench.mcq_builder.build import Bank
 
 GUARANTEES = {
+    "siblings": "options are true answers of four hidden worlds, the key drawn last: text and options alone give 1/4",
     "ladder": "options are a ladder around the key (rank drawn uniformly); not certified against guessing",
     "published": "options are jittered as published: for comparison only, they can be guessed without the data",
 }
@@ -85,9 +87,16 @@ def run(settings: Settings, tape: Tape, options: dict[str, Any]) -> Bank:
     console = Console(stderr=True)
     with console.status("building") as status:
         return build_bank(
-            settings, tape, parallel, cache=cache, exclude=exclude,
+            settings, tape, parallel, cache=cache, exclude=exclude, secret=_secret(settings, options),
             progress=lambda done: status.update(f"building: {done} questions"),
         )  # fmt: skip
+
+
+def _secret(settings: Settings, options: dict[str, Any]) -> bytes | None:
+    """The secret of hidden worlds, where they are wanted."""
+    if settings.scheme not in HIDDEN_SCHEMES:
+        return None
+    return read_secret(options["secret_file"]) if options["secret_file"] else own_secret()
 
 
 def ids(path: Path) -> list[str]:

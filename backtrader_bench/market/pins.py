@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from backtrader_bench import store
 from backtrader_bench.errors import BenchError, DataError, MissingError, StoreError
-from backtrader_bench.market import sources
+from backtrader_bench.market import sources, worlds
 from backtrader_bench.market.stored import decode, encode, symbol_of
 from backtrader_bench.market.tape import is_iso_date
 
@@ -146,10 +146,15 @@ def _derive_again(ref: TapeRef, symbol: str, start: str | None, end: str | None,
             raise MissingError(f"{looked}, and there is no {argument} in {Path.cwd()}; point --data at it")
     elif name == "yfinance" and not allow_network:
         raise MissingError(f"{looked}, and downloading it again needs --network; or point --data at the prices")
+    elif name in ("world", "resampled"):
+        return worlds.read_world(ref.source, symbol, ref.first, _day_after(ref.last))
     elif name not in ("bundled", "synthetic", "yfinance"):
         raise MissingError(f"{looked}, and its source {ref.source[:80]!r} is unknown; point --data at the prices")
-    day_after = (date.fromisoformat(ref.last) + timedelta(days=1)).isoformat() if end is None else end
-    return sources.load(ref.source, symbol, start or ref.first, day_after)
+    return sources.load(ref.source, symbol, start or ref.first, _day_after(ref.last) if end is None else end)
+
+
+def _day_after(day: str) -> str:
+    return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
 
 
 def _read_stored(path: Path, sha: str, symbol: str, source: str) -> Tape:

@@ -90,7 +90,7 @@ def synthetic(symbol: str, regime: str, seed: int, start: str | None = None, end
     if not 0 <= seed < 2**63:
         raise UsageError(f"synthetic seed {seed} is out of range; take one from 0 to 2**63 - 1")
     start, end = _window(start, end)
-    days = _business_days(start, end)
+    days = business_days(start, end)
     source = f"synthetic:{regime}:{seed}"
     if not days:
         raise DataError(f"{source}: no business day from {start} to before {end}")
@@ -112,7 +112,8 @@ def _window(start: str | None, end: str | None) -> tuple[str, str]:
     return start, end
 
 
-def _business_days(start: str, end: str) -> list[str]:
+def business_days(start: str, end: str) -> list[str]:
+    """Mondays to Fridays from ``start`` to before ``end``, ISO."""
     first, stop = date.fromisoformat(start).toordinal(), date.fromisoformat(end).toordinal()
     return [date.fromordinal(day).isoformat() for day in range(first, stop) if (day - 1) % 7 < 5]
 

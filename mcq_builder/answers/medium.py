@@ -90,10 +90,15 @@ def strategy_action_on_date(of: Context, params: Mapping[str, Any]) -> Answer:
 
 
 def nth_trade_pnl(of: Context, params: Mapping[str, Any]) -> Answer:
-    return {"value": closed_trades(of.result)[params["n"] - 1].net}
+    trades = closed_trades(of.result)
+    if len(trades) < params["n"]:
+        raise Skip("fewer closed trades than that")
+    return {"value": trades[params["n"] - 1].net}
 
 
 def cash_after_nth_order(of: Context, params: Mapping[str, Any]) -> Answer:
+    if len(of.result.fills) < params["n"]:
+        raise Skip("fewer filled orders than that")
     return {"value": of.result.cash[of.result.fills[params["n"] - 1].bar - of.result.first_row]}
 
 

@@ -1,0 +1,98 @@
+"""Who asks: a backtest that the solver may see, or one of many that it may not. Both give streams of questions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from backtrader_bench.market.synthetic import business_days
+from backtrader_bench.mcq_builder.context import Skip
+from backtrader_bench.mcq_builder.hidden import Setup, worlds_of
+from backtrader_bench.mcq_builder.hidden_draws import hidden_draws
+from backtrader_bench.mcq_builder.options.siblings import sibling_question
+from backtrader_bench.mcq_builder.questions import in_turn, questions
+from backtrader_bench.mcq_builder.secret import hidden_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backtrader_bench.backtest.result import BacktestSpec
+    from backtrader_bench.market.tape import Tape
+    from backtrader_bench.mcq_builder.context import Context
+    from backtrader_bench.records import Question
+
+
+class Asker(Protocol):
+    """Gives the questions of one configuration; picklable, so that any process can ask."""
+
+    def questions(self, template: str) -> Iterator[Question | Skip]:
+        """All questions of a template, in seeded order, with the reasons for those not asked."""
+
+    def tape(self, question: Question) -> Tape:
+        """The bars that the question's key rests on."""
+
+
+@dataclass(frozen=True)
+class VisibleAsker:
+    """Asks about one backtest on bars that the solver may see."""
+
+    of: Context
+    scheme: str
+    seed: int
+
+    def questions(self, template: str) -> Iterator[Question | Skip]:
+        """See Asker."""
+        return questions(template, self.of, self.scheme, self.seed)
+
+    def tape(self, question: Question) -> Tape:
+        """The one tape."""
+        return self.of.tape
+
+
+@dataclass(frozen=True)
+class HiddenAsker:
+    """Asks about hidden worlds of one configuration (scheme ``siblings``)."""
+
+    setup: Setup
+    seed: int
+
+    def questions(self, template: str) -> Iterator[Question | Skip]:
+        """See Asker."""
+        hidden = worlds_of(self.setup)
+        rng = hidden_stream(self.setup.secret, "draw", self.seed, template, self.setup.config)
+        return in_turn(
+            lambda: hidden_draws(template, hidden, rng),
+            lambda params: sibling_question(template, hidden, params, self.seed),
+        )
+
+    def tape(self, question: Question) -> Tape:
+        """The world of the key."""
+        assert question.private is not None
+        place = question.private.option_worlds[question.answer]
+        return worlds_of(self.setup).first(place + 1)[place].tape
+
+
+def hidden_asker(
+    spec: BacktestSpec, base: Tape, config: dict[str, Any], *, resampled: bool, seed: int, secret: bytes
+) -> HiddenAsker:
+    """An asker of worlds like ``base``: of its synthetic regime, or resampled from its bars and dated anew.
+
+    The symbol becomes an opaque name of the configuration, the same in all of its worlds.
+    """
+    days = base.dates
+    kind = f"world:{base.source.split(':')[1]}" if not resampled else f"resampled:{base.sha256}"
+    if resampled:
+        # As many business days as there are bars, from a date that has nothing to do with them.
+        days = tuple(business_days("2016-01-04", "2120-01-01")[: len(base)])
+    name = hashlib.sha256(json.dumps([kind, config], sort_keys=True).encode()).hexdigest()[:8].upper()
+    dated = {"symbol": f"SYN-{name}", "start_date": days[0], "end_date": _after(days[-1])}
+    shown = json.dumps({**config, **dated})
+    return HiddenAsker(Setup(kind, days, spec, shown, secret, base if resampled else None), seed)
+
+
+def _after(day: str) -> str:
+    from backtrader_bench.mcq_builder.build import day_after
+
+    return day_after(day)

@@ -1,0 +1,45 @@
+"""The secret that hides which world is the key's: HMAC-SHA-256 under it stands for every draw of scheme ``siblings``."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from pathlib import Path
+from random import Random
+
+from backtrader_bench import store
+from backtrader_bench.errors import StoreError, UsageError
+
+
+def own_secret() -> bytes:
+    """The store's secret (``db/secret``, readable by its owner alone), made on first use."""
+    path = store.home() / "db" / "secret.key"
+    if not path.exists():
+        store.folder("mcq")  # makes db
+        with store.lock(path, wait=10.0):
+            if not path.exists():
+                store.replace_file(path, secrets.token_hex(32).encode() + b"\n")
+                os.chmod(path, 0o600)
+    return read_secret(path)
+
+
+def read_secret(path: Path) -> bytes:
+    """A secret from a file of at least 16 bytes, white space at its ends aside; UsageError for a shorter one."""
+    try:
+        found = path.read_bytes().strip()
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from None
+    if len(found) < 16:
+        raise UsageError(f"{path}: a secret must have at least 16 bytes; make one with: openssl rand -hex 32")
+    return found
+
+
+def prf(secret: bytes, *purpose: object) -> bytes:
+    """32 bytes that nobody without ``secret`` can tell from random ones."""
+    return hmac.digest(secret, "|".join(map(str, purpose)).encode(), "sha256")
+
+
+def hidden_stream(secret: bytes, *purpose: object) -> Random:
+    """A generator seeded by :func:`prf`."""
+    return Random(int.from_bytes(prf(secret, *purpose), "big"))
