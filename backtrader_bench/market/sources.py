@@ -116,7 +116,7 @@ def load(
     ``source`` is ``auto``, ``bundled``, ``synthetic[:REGIME[:SEED]]``, ``csv:PATH`` (a file or a folder of
     SYMBOL.csv; an empty symbol then means the file's stem) or ``yfinance``. A window that the source covers
     only in part gives the bars there are and a warning. A window that was downloaded before comes from the
-    store, unless it is to be downloaded ``again``. UsageError: the source, symbol or dates are no such
+    store, unless it is to be downloaded ``again`` (which changes nothing in the store). UsageError: the source, symbol or dates are no such
     thing. DataError: the bars break a rule of tapes, or none is in the window. MissingError: the network, or
     a symbol unknown to it.
     """
@@ -135,7 +135,9 @@ def _downloaded(reader: Source, symbol: str, start: str | None, end: str | None,
     """One download a symbol and window, then the store's: what vendors change later must change no question."""
     from backtrader_bench.market import pins
 
-    kept = None if again else pins.recall(symbol, start, end)
+    if again:
+        return reader.read(symbol, start, end)
+    kept = pins.recall(symbol, start, end)
     if kept is not None:
         return kept
     tape = reader.read(symbol, start, end)
