@@ -117,8 +117,8 @@ def load(
     SYMBOL.csv; an empty symbol then means the file's stem) or ``yfinance``. A window that the source covers
     only in part gives the bars there are and a warning. A window that was downloaded before comes from the
     store, unless it is to be downloaded ``again`` (which changes nothing in the store). UsageError: the
-    source, symbol or dates are no such thing. DataError: the bars break a rule of tapes, or none is in the window. MissingError: the network, or
-    a symbol unknown to it.
+    source, symbol or dates are no such thing. DataError: the bars break a rule of tapes, or none is in the
+    window. MissingError: the network, or a symbol unknown to it.
     """
     reader = parse_source(source)
     if symbol or not isinstance(reader, Csv):
