@@ -7,10 +7,13 @@ it as always, in the fast engine. They are private: a fingerprint next to the ke
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from backtrader_bench.backtest.cache import Backtests
+from backtrader_bench.checker.engine import simulate
 from backtrader_bench.mcq_builder.answers import ANSWERS
 from backtrader_bench.mcq_builder.context import Context, Skip
 from backtrader_bench.templates.registry import TEMPLATES
@@ -18,15 +21,23 @@ from backtrader_bench.templates.registry import TEMPLATES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from backtrader_bench.backtest.cache import Backtests
     from backtrader_bench.mcq_builder.context import Answer
     from backtrader_bench.templates.template import Template
 
 Changed = tuple[Context, dict[str, Any]]
 
 
-def fingerprints(template: str, of: Context, params: Mapping[str, Any], key: Answer, fast: Backtests) -> dict[str, Any]:
-    """Rounded wrong answers by mistake, leaving out those that are as good as right. ``fast`` runs the backtests."""
+@cache
+def fast_backtests() -> Backtests:
+    """The process's own backtests in the fast engine, for what is never a key."""
+    return Backtests(simulate, "mistakes", None, keep=300)
+
+
+def fingerprints(
+    template: str, of: Context, params: Mapping[str, Any], key: Answer, fast: Backtests | None = None
+) -> dict[str, Any]:
+    """Rounded wrong answers by mistake, leaving out those that are as good as right."""
+    fast = fast or fast_backtests()
     words = TEMPLATES[template]
     right = words.value(key)
     found = {}

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from backtrader_bench.mcq_builder.answers import ANSWERS
 from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.draws import draws
+from backtrader_bench.mcq_builder.mistakes import fingerprints, tolerance
 from backtrader_bench.mcq_builder.options.guards import guard_key, guard_options
 from backtrader_bench.mcq_builder.options.ladder import ladder
 from backtrader_bench.mcq_builder.options.published import published
 from backtrader_bench.mcq_builder.seeds import stream
-from backtrader_bench.records import LETTERS, Question, TapeRef, question_id
+from backtrader_bench.records import LETTERS, Private, Question, TapeRef, question_id
 from backtrader_bench.templates.registry import TEMPLATES
 from backtrader_bench.templates.render import question_text, stem_text
 
@@ -82,6 +83,8 @@ def question(template: str, of: Context, params: Mapping[str, Any], scheme: str,
         scheme=scheme,
         option_origins={letter: made[place][1] for letter, place in zip(LETTERS, order, strict=True)},
         seed=seed,
+        tolerance=tolerance(words, key),
+        private=Private(fingerprints=fingerprints(template, of, params, key)),
     )
 
 

@@ -14,6 +14,7 @@ from backtrader_bench.errors import BacktestError
 from backtrader_bench.mcq_builder.answers import ANSWERS
 from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.hidden import FEWEST, FIRST, MOST
+from backtrader_bench.mcq_builder.mistakes import fingerprints, tolerance
 from backtrader_bench.mcq_builder.options.guards import apart, guard_key
 from backtrader_bench.mcq_builder.secret import hidden_stream, prf
 from backtrader_bench.records import LETTERS, Certificate, Private, Question, question_id
@@ -73,6 +74,7 @@ def sibling_question(template: str, hidden: Worlds, params: Mapping[str, Any], s
         scheme="siblings",
         option_origins={letter: "key" if at == key else "another world" for letter, at in zip(LETTERS, order, strict=True)},
         seed=seed,
+        tolerance=tolerance(words, four.answers[key]),
         certificate=Certificate(
             worlds=four.computed, valid=four.valid, text_sha256=text_digest(stem, options),
             commitment=commitment([hidden.seed(place) for place in range(four.computed)]),
@@ -80,6 +82,7 @@ def sibling_question(template: str, hidden: Worlds, params: Mapping[str, Any], s
         private=Private(
             kind=hidden.setup.kind, seeds=[hidden.seed(place) for place in range(four.computed)],
             option_worlds={letter: four.places[at] for letter, at in zip(LETTERS, order, strict=True)},
+            fingerprints=fingerprints(template, of, params, four.answers[key], hidden.backtests),
         ),
     )  # fmt: skip
 
