@@ -55,6 +55,8 @@ class Private(msgspec.Struct, frozen=True, kw_only=True):
     """Kind of the hidden worlds, see market/worlds.py."""
     seeds: list[str] = []
     """Seeds of all hidden worlds, in their order."""
+    order: list[str] = []
+    """The letters in ascending order of their answers, among which the key was drawn."""
     option_worlds: dict[str, int] = {}
     """Per letter, the place in ``seeds`` of the world that its option is the answer of."""
     fingerprints: dict[str, Any] = {}

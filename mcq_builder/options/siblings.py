@@ -54,7 +54,7 @@ def sibling_question(template: str, hidden: Worlds, params: Mapping[str, Any], s
     rng.shuffle(order)
     options = {letter: words.option_text(four.answers[at]) for letter, at in zip(LETTERS, order, strict=True)}
     identity = question_id(stem, options)
-    key = int.from_bytes(prf(secret, identity, "key"), "big") % 4
+    key = draw_key(secret, identity)
     of = contexts[four.places[key]]
     text = words.option_text(four.answers[key])
     return Question(
@@ -81,10 +81,22 @@ def sibling_question(template: str, hidden: Worlds, params: Mapping[str, Any], s
         ),
         private=Private(
             kind=hidden.setup.kind, seeds=[hidden.seed(place) for place in range(four.computed)],
+            order=[letter for _, letter in sorted(zip(order, LETTERS, strict=True))],
             option_worlds={letter: four.places[at] for letter, at in zip(LETTERS, order, strict=True)},
             fingerprints=fingerprints(template, of, params, four.answers[key], hidden.backtests),
         ),
     )  # fmt: skip
+
+
+def draw_key(secret: bytes, identity: str) -> int:
+    """Which of the four, in ascending order, is the key: the last draw of all, uniform to whoever lacks the secret."""
+    return int.from_bytes(prf(secret, identity, "key"), "big") % 4
+
+
+def key_place(record: Question, secret: bytes) -> str:
+    """The letter that the secret draws for a record, from its options and parameters alone."""
+    assert record.private is not None
+    return record.private.order[draw_key(secret, record.id)]
 
 
 def text_digest(stem: str, options: Mapping[str, str]) -> str:
