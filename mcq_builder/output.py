@@ -59,7 +59,7 @@ def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[
     lines = b"".join(to_line(question) for question in bank.questions)
     same = store.holds(path, lines)
     store.holds(manifest_path(path), b"")  # a place that can't be written to is refused before anything is
-    _pin(bank)
+    _pin(bank, tape if settings.worlds else None)
     about = manifest(bank, lines, path, settings, tape, command)
     if same and _describes(manifest_path(path), about["sha256"]):
         return "unchanged"
@@ -81,9 +81,9 @@ def _describes(path: Path, sha256: str) -> bool:
     return isinstance(found, dict) and found.get("sha256") == sha256
 
 
-def _pin(bank: Bank) -> None:
-    """Keep the bars of every question."""
-    for tape in bank.tapes.values():
+def _pin(bank: Bank, base: Tape | None) -> None:
+    """Keep the bars of every question, and those that resampled worlds are drawn from."""
+    for tape in [*bank.tapes.values(), *([base] if base else [])]:
         pins.save(tape)
 
 

@@ -14,6 +14,7 @@ from backtrader_bench.errors import BenchError
 COMMANDS = {
     "build": ("backtrader_bench.cli.build:build", "Build multiple-choice questions from backtests."),
     "check": ("backtrader_bench.cli.check:check", "Compute every key of a question file again, with two engines."),
+    "show": ("backtrader_bench.cli.show:show", "Show a question, its options and the backtest behind it."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
 }
 

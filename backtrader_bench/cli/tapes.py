@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from backtrader_bench import store
+from backtrader_bench.cli.charts import chart
 from backtrader_bench.errors import BenchError, DataError, MissingError
 from backtrader_bench.market import bundled, facts, pins, sources, synthetic
 from backtrader_bench.market.tape import Tape
@@ -91,7 +90,7 @@ def description(tape: Tape, *, as_json: bool) -> list[str]:
     top, bottom = max(tape.high), min(tape.low)
     return [
         f"{tape.symbol}  {tape.source}  {tape.dates[0]} to {tape.dates[-1]}  {len(tape):,} bars",
-        *chart(tape),
+        *chart(tape.dates, tape.close),
         f"close   {tape.close[0]:,.10g} to {tape.close[-1]:,.10g}",
         f"range   {bottom:,.10g} ({tape.dates[tape.low.index(bottom)]}) to "
         f"{top:,.10g} ({tape.dates[tape.high.index(top)]})",
@@ -108,48 +107,6 @@ def description(tape: Tape, *, as_json: bool) -> list[str]:
 def _first(texts: Sequence[str]) -> list[str]:
     more = [f"and {len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else []
     return [f"        {text}" for text in (*texts[:_SHOWN], *more)]
-
-
-def chart(tape: Tape) -> list[str]:
-    """The closes over time, as wide as the terminal up to 110 columns; no colours, so that pipes take it as it is."""
-    width = min(shutil.get_terminal_size((80, 24)).columns, 110)
-    if width < 30 or len(tape) < 2:
-        return []
-    plain = not _can_print("\u2800\u2502")
-    marks = max(2, min(6, width // 18))
-    at = [round(i * (len(tape) - 1) / (marks - 1)) for i in range(marks)]
-    labels = [tape.dates[i][:7] if len(tape) > 120 else tape.dates[i][5:] for i in at]
-    drawn = _draw(list(tape.close), at, labels, width, "*" if plain else "braille")
-    if plain:
-        drawn = drawn.translate(str.maketrans("\u2502\u2500\u250c\u2510\u2514\u2518\u2524\u252c\u251c\u2534\u253c",
-                                              "|-++++++++" + "+"))  # fmt: skip
-    return [line.rstrip() for line in drawn.splitlines() if line.strip()]
-
-
-def _draw(closes: list[float], at: list[int], labels: list[str], width: int, marker: str) -> str:
-    import plotext
-
-    days = list(range(len(closes)))
-    if hasattr(plotext, "plotsize"):  # plotext 5; its successor has another interface altogether
-        plotext.clear_figure()
-        plotext.plot(days, closes, marker=marker)
-        plotext.plotsize(width, 16)
-        plotext.xticks(at, labels)
-        return str(plotext.uncolorize(plotext.build()))
-    figure = plotext.figure
-    figure.clear()
-    figure.plot_size(width, 16)
-    figure.draw(figure.signal(days, closes, marker=marker).lines())
-    figure.ruler("x").ticks(at, labels)
-    return str(figure.build().string(colorless=True))
-
-
-def _can_print(text: str) -> bool:
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 def fetch(symbols: Sequence[str], data: str, start: str | None, end: str | None, *, as_json: bool) -> int:

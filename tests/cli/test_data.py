@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backtrader_bench import store
-from backtrader_bench.cli import tapes
+from backtrader_bench.cli.charts import chart
 from backtrader_bench.cli.main import run
 from backtrader_bench.market import pins, sources
 
@@ -130,15 +130,16 @@ def test_nothing_is_written_by_looking(own_home: Path) -> None:
 @pytest.mark.parametrize("columns", [1, 20, 30, 45, 80, 120, 400])
 def test_the_chart_fits(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    lines = tapes.chart(sources.load("bundled", "IBM"))
+    tape = sources.load("bundled", "IBM")
+    lines = chart(tape.dates, tape.close)
     assert bool(lines) == (columns >= 30)
     assert all(len(line) <= min(columns, 110) for line in lines)
 
 
 def test_the_chart_of_two_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     tape = sources.load("bundled", "IBM", "2010-01-04", "2010-01-06")
-    assert tapes.chart(tape)
-    assert tapes.chart(tape.window("2010-01-04", "2010-01-05")) == []
+    assert chart(tape.dates, tape.close)
+    assert chart(tape.dates[:1], tape.close[:1]) == []
 
 
 def test_a_terminal_without_unicode() -> None:

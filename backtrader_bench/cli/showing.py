@@ -1,0 +1,117 @@
+"""What ``bench show`` does and prints."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from backtrader_bench import store
+from backtrader_bench.backtest.result import BacktestSpec
+from backtrader_bench.backtest.run import run
+from backtrader_bench.cli.charts import chart
+from backtrader_bench.errors import UsageError
+from backtrader_bench.market import pins
+from backtrader_bench.records import is_published, parse_json, public_part, to_question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from backtrader_bench.backtest.result import Result
+    from backtrader_bench.market.tape import Tape
+    from backtrader_bench.records import Question
+
+
+def show(
+    file: Path, which: str | None, *, no_key: bool, data: Path | None, network: bool, as_json: bool
+) -> int:
+    """Print one question, or the list of them; returns the exit code."""
+    if which is None:
+        for number, fields in _records(file):
+            _row(number, fields)
+        return 0
+    number, fields = _named(file, which)
+    if as_json:
+        click.echo(json.dumps(public_part(fields) if no_key else fields, indent=2, ensure_ascii=False))
+        return 0
+    if is_published(fields):
+        click.echo(fields["question"])
+        if not no_key:
+            click.echo(f"\nkey  {fields.get('answer')}")
+        return 0
+    record = to_question(fields, f"{file}, line {number}")
+    click.echo(record.question)
+    if not no_key:
+        for line in _behind(record, data, network):
+            click.echo(line)
+    return 0
+
+
+def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in store.read_lines(file):
+        fields = parse_json(line, f"{file}, line {number}")
+        if not isinstance(fields, dict) or not isinstance(fields.get("question"), str):
+            raise UsageError(f"{file}, line {number}: no question record")
+        yield number, fields
+
+
+def _row(number: int, fields: dict[str, Any]) -> None:
+    cells = [str(fields.get(name, "")) for name in ("difficulty", "type", "strategy_name", "scheme")]
+    click.echo(f"{number:5}  {str(fields.get('id', ''))[:8]:8}  {cells[0]:6}  {cells[1]:28}  {cells[2]:36}  {cells[3]}")
+
+
+def _named(file: Path, which: str) -> tuple[int, dict[str, Any]]:
+    """The record of a line number, or of the beginning of an id that no other shares."""
+    found = [
+        (number, fields)
+        for number, fields in _records(file)
+        if (which.isdigit() and len(which) < 7 and number == int(which)) or str(fields.get("id", "")).startswith(which)
+    ]
+    exact = [entry for entry in found if which.isdigit() and entry[0] == int(which)]
+    if len(exact) == 1:
+        return exact[0]
+    if len(found) != 1:
+        many = f"{len(found)} questions begin with {which}; write more of the id" if found else f"no question {which}"
+        raise UsageError(f"{file}: {many}; bench show {file} lists them")
+    return found[0]
+
+
+def _behind(record: Question, data: Path | None, network: bool) -> Iterator[str]:
+    """Key, origins, and the backtest that the key rests on."""
+    yield ""
+    yield f"key       {record.answer}, {json.dumps(record.value)}" + (
+        f" within {record.tolerance:g}" if record.tolerance else ""
+    )
+    for letter, origin in record.option_origins.items():
+        world = record.private.option_worlds.get(letter) if record.private else None
+        yield f"option {letter}  {origin}" + (f" (world {world})" if world is not None else "")
+    for name, value in (record.private.fingerprints if record.private else {}).items():
+        yield f"mistake   {name}: {json.dumps(value)}"
+    yield f"id        {record.id}"
+    if record.certificate:
+        yield f"promise   text fixed before the key was drawn; {record.certificate.worlds} hidden worlds, " \
+              f"{record.certificate.valid} with an answer"  # fmt: skip
+    tape = pins.find(record.tape, record.config["symbol"], None, None, data, network)
+    yield f"bars      {tape.source}, {len(tape)} from {tape.dates[0]} to {tape.dates[-1]}, sha256 {tape.sha256[:16]}"
+    yield from _charts(tape, _result(record, tape), record.config["initial_cash"])
+
+
+def _result(record: Question, tape: Tape) -> Result:
+    config = record.config
+    return run(tape, BacktestSpec(
+        strategy=record.strategy_name, params=record.strategy_params, initial_cash=config["initial_cash"],
+        commission_rate=config["commission_rate"], stake=config["stake"], sizing=config["sizing"],
+    ))  # fmt: skip
+
+
+def _charts(tape: Tape, result: Result, cash: float) -> Iterator[str]:
+    fills = {
+        "B": [(fill.bar, fill.price) for fill in result.fills if fill.side == "buy"],
+        "S": [(fill.bar, fill.price) for fill in result.fills if fill.side == "sell"],
+    }
+    yield f"\nclose, with {len(fills['B'])} buys (B) and {len(fills['S'])} sells (S) filled"
+    yield from chart(tape.dates, tape.close, 16, fills)
+    yield f"\nportfolio value, from {cash:,.2f} to {result.value[-1]:,.2f}"
+    yield from chart(tape.dates[result.first_row :], result.value, 12)
