@@ -11,16 +11,20 @@ from backtrader_bench.market.synthetic import business_days
 from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.hidden import Setup, worlds_of
 from backtrader_bench.mcq_builder.hidden_draws import hidden_draws
+from backtrader_bench.mcq_builder.options.bundles import bundle
+from backtrader_bench.mcq_builder.options.diagnostic import diagnostic_question
 from backtrader_bench.mcq_builder.options.siblings import sibling_question
 from backtrader_bench.mcq_builder.questions import in_turn, questions
 from backtrader_bench.mcq_builder.secret import hidden_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from random import Random
 
     from backtrader_bench.backtest.result import BacktestSpec
     from backtrader_bench.market.tape import Tape
     from backtrader_bench.mcq_builder.context import Context
+    from backtrader_bench.mcq_builder.hidden import Worlds
     from backtrader_bench.records import Question
 
 
@@ -64,8 +68,21 @@ class HiddenAsker:
         rng = hidden_stream(self.setup.secret, "draw", self.seed, template, self.setup.config)
         return in_turn(
             lambda: hidden_draws(template, hidden, rng),
-            lambda params: sibling_question(template, hidden, params, self.seed),
+            lambda params: _ASKED[self.setup.scheme](template, hidden, params, self.seed),
         )
+
+    def bundles(self, templates: Sequence[str], size: int) -> Iterator[list[Question] | Skip]:
+        """Bundles of ``size`` templates, going round all of them, until one of them has nothing left to ask."""
+        hidden = worlds_of(self.setup)
+        rng = hidden_stream(self.setup.secret, "bundles", self.seed, self.setup.config)
+        drawn: dict[str, Iterator[dict[str, Any]]] = {}
+        for number in range(_MOST_BUNDLES):
+            names = [templates[(number * size + place) % len(templates)] for place in range(size)]
+            try:
+                asked = [(name, _next(drawn, name, hidden, rng)) for name in names]
+                yield bundle(asked, hidden, self.seed)
+            except Skip as reason:
+                yield reason
 
     def tape(self, question: Question) -> Tape:
         """The world of the key."""
@@ -74,8 +91,27 @@ class HiddenAsker:
         return worlds_of(self.setup).first(place + 1)[place].tape
 
 
+_ASKED = {"siblings": sibling_question, "diagnostic": diagnostic_question}
+_MOST_BUNDLES = 2000
+
+
+def _next(
+    drawn: dict[str, Iterator[dict[str, Any]]], name: str, hidden: Worlds, rng: Random
+) -> dict[str, Any]:
+    """The next parameters of a template, from the beginning again when they are used up."""
+    for _ in range(2):
+        if name not in drawn:
+            drawn[name] = hidden_draws(name, hidden, rng)
+        found = next(drawn[name], None)
+        if found is not None:
+            return found
+        del drawn[name]
+    raise Skip("a template has nothing to ask")
+
+
 def hidden_asker(
-    spec: BacktestSpec, base: Tape, config: dict[str, Any], *, resampled: bool, seed: int, secret: bytes
+    spec: BacktestSpec, base: Tape, config: dict[str, Any], *, resampled: bool, seed: int, secret: bytes,
+    scheme: str = "siblings",
 ) -> HiddenAsker:
     """An asker of worlds like ``base``: of its synthetic regime, or resampled from its bars and dated anew.
 
@@ -89,7 +125,7 @@ def hidden_asker(
     name = hashlib.sha256(json.dumps([kind, config], sort_keys=True).encode()).hexdigest()[:8].upper()
     dated = {"symbol": f"SYN-{name}", "start_date": days[0], "end_date": _after(days[-1])}
     shown = json.dumps({**config, **dated})
-    return HiddenAsker(Setup(kind, days, spec, shown, secret, base if resampled else None), seed)
+    return HiddenAsker(Setup(kind, days, spec, shown, secret, scheme, base if resampled else None), seed)
 
 
 def _after(day: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backtrader_bench import store
@@ -17,7 +18,7 @@ from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.backtest.run import run
 from backtrader_bench.backtest.strategies import strategy_named
 from backtrader_bench.errors import BacktestError, UsageError
-from backtrader_bench.mcq_builder.askers import Asker, VisibleAsker, hidden_asker
+from backtrader_bench.mcq_builder.askers import Asker, HiddenAsker, VisibleAsker, hidden_asker
 from backtrader_bench.mcq_builder.context import Context, Skip
 from backtrader_bench.mcq_builder.questions import scope_key
 from backtrader_bench.mcq_builder.seeds import stream
@@ -117,7 +118,7 @@ def askers(settings: Settings, tape: Tape, cache: Path | None, secret: bytes | N
         raise UsageError(f"scheme {settings.scheme} needs a secret")
     return {
         name: hidden_asker(context.spec, tape, context.config, resampled=settings.worlds == "resampled",
-                           seed=settings.seed, secret=secret)
+                           seed=settings.seed, secret=secret, scheme=settings.scheme)
         for name, context in of.items()
     }  # fmt: skip
 
@@ -161,6 +162,8 @@ def build_bank(
     ``secret`` hides the key's world in the schemes with hidden worlds, where ``tape`` is what they are like.
     """
     of = askers(settings, tape, cache, secret)
+    if settings.bundle:
+        return _bundled(settings, of, exclude, progress)
     chosen = {tier: names for tier, names in settings.templates().items() if names}
     if settings.all_templates:
         quotas = {tier: len(names) * len(of) for tier, names in chosen.items()}
@@ -174,6 +177,31 @@ def build_bank(
         filler = _Filler(settings, of, parallel, seen, exclude, bank)
         bank.questions += filler.fill(streams, quotas[tier], most)
         progress(len(bank.questions))
+    return bank
+
+
+def _bundled(
+    settings: Settings, of: dict[str, Asker], exclude: frozenset[str], progress: Callable[[int], None]
+) -> Bank:
+    """A bank of bundles: the strategies in turn, templates of the tiers in turn, until the number is reached."""
+    names = [name for row in zip_longest(*settings.templates().values()) for name in row if name]
+    bank = Bank([], settings.num_questions)
+    streams = [asker.bundles(names, settings.bundle) for asker in of.values() if isinstance(asker, HiddenAsker)]
+    seen: set[str] = set()
+    while streams and len(bank.questions) < bank.wanted:
+        for one, asker in zip(list(streams), of.values(), strict=False):
+            made = next(one, None)
+            if made is None:
+                streams.remove(one)
+            elif isinstance(made, Skip):
+                bank.skipped["bundle", str(made)] += 1
+            elif len(bank.questions) < bank.wanted and not seen & {q.id for q in made} and not exclude & {
+                q.id for q in made
+            }:
+                seen |= {q.id for q in made}
+                bank.questions += made
+                bank.tapes[made[0].tape.sha256] = asker.tape(made[0])
+                progress(len(bank.questions))
     return bank
 
 

@@ -18,8 +18,9 @@ from backtrader_bench.market.synthetic import business_days
 from backtrader_bench.market.worlds import worlds
 from backtrader_bench.mcq_builder.answers import ANSWERS
 from backtrader_bench.mcq_builder.context import Context, Skip
-from backtrader_bench.mcq_builder.options.siblings import commitment, key_place, text_digest
-from backtrader_bench.mcq_builder.questions import tape_ref
+from backtrader_bench.mcq_builder.mistakes import MISTAKES, mistaken
+from backtrader_bench.mcq_builder.options.siblings import commitment, key_letter, text_digest
+from backtrader_bench.mcq_builder.refs import tape_ref
 from backtrader_bench.records import HIDDEN_SCHEMES
 from backtrader_bench.templates.registry import TEMPLATES
 from backtrader_bench.templates.render import stem_text
@@ -84,10 +85,15 @@ def _option_problem(record: Question, letter: str, tape: Tape) -> str | None:
     of = Context(tape, spec, config, Backtests(simulate, "certificates", None, keep=8))
     if stem_text(record.type, record.template_params, config, tape_ref(tape)) != record.stem:
         return f"the text would be another one if the key were {letter}"
-    if record.scheme != "siblings":
-        return None
+    origin = record.option_origins[letter].rpartition(", ")[2]
     try:
-        answer = ANSWERS[record.type](of, record.template_params)
+        if origin in MISTAKES:
+            made = mistaken(record.type, of, record.template_params, MISTAKES[origin], of.backtests)
+            if made is None:
+                return f"option {letter} can't come of the mistake it names"
+            answer = made
+        else:
+            answer = ANSWERS[record.type](of, record.template_params)
     except Skip as reason:
         return f"option {letter} is no answer of its world: {reason}"
     text = TEMPLATES[record.type].option_text(answer)
@@ -95,8 +101,6 @@ def _option_problem(record: Question, letter: str, tape: Tape) -> str | None:
 
 
 def _secret_problem(record: Question, secret: bytes) -> str | None:
-    if record.bundle is not None:
-        return None
-    if record.scheme == "siblings" and key_place(record, secret) != record.answer:
+    if key_letter(record, secret) != record.answer:
         return "the key is not the one that the secret draws"
     return None

@@ -42,6 +42,7 @@ class Setup:
     config: str
     """The records' ``config`` as JSON."""
     secret: bytes
+    scheme: str = "siblings"
     base: Tape | None = None
     """The bars that resampled worlds are drawn from."""
 
@@ -84,12 +85,12 @@ class Worlds:
             )
 
 
-_kept: OrderedDict[tuple[str, str, bytes], Worlds] = OrderedDict()
+_kept: OrderedDict[tuple[str, str, bytes, str], Worlds] = OrderedDict()
 
 
 def worlds_of(setup: Setup) -> Worlds:
     """The worlds of a setup, kept for the next question in the same process."""
-    key = (setup.kind, setup.config, setup.secret)
+    key = (setup.kind, setup.config, setup.secret, setup.scheme)
     if key not in _kept:
         _kept[key] = Worlds(setup)
         if len(_kept) > 2:

@@ -17,7 +17,7 @@ import msgspec
 from backtrader_bench import __version__, store
 from backtrader_bench.errors import RecordError, StoreError
 from backtrader_bench.market import pins
-from backtrader_bench.mcq_builder.questions import tape_ref
+from backtrader_bench.mcq_builder.refs import tape_ref
 from backtrader_bench.records import parse_json, to_line
 
 if TYPE_CHECKING:

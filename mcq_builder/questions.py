@@ -11,15 +11,15 @@ from backtrader_bench.mcq_builder.mistakes import fingerprints, tolerance
 from backtrader_bench.mcq_builder.options.guards import guard_key, guard_options
 from backtrader_bench.mcq_builder.options.ladder import ladder
 from backtrader_bench.mcq_builder.options.published import published
+from backtrader_bench.mcq_builder.refs import tape_ref
 from backtrader_bench.mcq_builder.seeds import stream
-from backtrader_bench.records import LETTERS, Private, Question, TapeRef, question_id
+from backtrader_bench.records import LETTERS, Private, Question, question_id
 from backtrader_bench.templates.registry import TEMPLATES
 from backtrader_bench.templates.render import question_text, stem_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from backtrader_bench.market.tape import Tape
     from backtrader_bench.mcq_builder.context import Answer, Context
 
 SCHEMES = {"ladder": ladder, "published": published}
@@ -86,11 +86,6 @@ def question(template: str, of: Context, params: Mapping[str, Any], scheme: str,
         tolerance=tolerance(words, key),
         private=Private(fingerprints=fingerprints(template, of, params, key)),
     )
-
-
-def tape_ref(tape: Tape) -> TapeRef:
-    """How a record names its bars."""
-    return TapeRef(sha256=tape.sha256, source=tape.source, rows=len(tape), first=tape.dates[0], last=tape.dates[-1])
 
 
 def scope_key(record: Question) -> str:

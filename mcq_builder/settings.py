@@ -12,14 +12,14 @@ from backtrader_bench.backtest.result import Sizing
 from backtrader_bench.backtest.strategies import REGISTRY, Params, strategy_named
 from backtrader_bench.errors import RecordError, StoreError, UsageError
 from backtrader_bench.market import sources
-from backtrader_bench.records import parse_json
+from backtrader_bench.records import HIDDEN_SCHEMES, parse_json
 from backtrader_bench.templates.registry import TEMPLATES
 from backtrader_bench.templates.template import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-SCHEMES = ("siblings", "ladder", "published")
+SCHEMES = ("siblings", "diagnostic", "ladder", "published")
 MOST_QUESTIONS = 100_000
 PERIODS_PER_YEAR = 252
 _MOST_CONFIG_BYTES = 1_000_000
@@ -197,7 +197,8 @@ SETTINGS: dict[str, Setting] = {
     "template": Setting((), _templates, "only these templates; empty: all of the tiers"),
     "all_templates": Setting(False, _flag, "one question of every template, instead of a number"),
     "worlds": Setting("", one_of("", "resampled"), "resampled: hide a real tape behind worlds drawn from its blocks"),
-    "scheme": Setting("", one_of("", *SCHEMES), "siblings (hidden worlds), ladder, published (leaks); empty: by the data"),
+    "scheme": Setting("", one_of("", *SCHEMES), "siblings, diagnostic (hidden worlds), ladder, published; empty: by data"),
+    "bundle": Setting(0, integer(0, 12), "questions that share their four hidden worlds; 0: none do"),
 }  # fmt: skip
 
 
@@ -223,6 +224,7 @@ class Settings:
     all_templates: bool
     worlds: str
     scheme: str
+    bundle: int
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Settings:
@@ -272,11 +274,14 @@ def _agree(checked: dict[str, Any]) -> None:
     start, end = checked["start_date"], checked["end_date"]
     if start and end and start >= end:
         raise UsageError(f"end_date {end} is not after start_date {start}")
-    if checked["worlds"] and checked["scheme"] != "siblings":
-        raise UsageError(f"worlds resampled are for scheme siblings, not {checked['scheme']}")
+    hidden = checked["scheme"] in HIDDEN_SCHEMES
+    if (checked["worlds"] or checked["bundle"]) and not hidden:
+        raise UsageError(f"worlds and bundle are for hidden worlds, not for scheme {checked['scheme']}")
+    if checked["bundle"] == 1 or (checked["bundle"] and checked["scheme"] != "siblings"):
+        raise UsageError("a bundle is of 2 to 12 questions, in scheme siblings")
     made_up = is_made_up(checked["data"], checked["symbol"])
-    if checked["scheme"] == "siblings" and not made_up and not checked["worlds"]:
-        raise UsageError("scheme siblings hides the bars: use a synthetic source, or --worlds resampled for real ones")
+    if hidden and not made_up and not checked["worlds"]:
+        raise UsageError(f"scheme {checked['scheme']} hides the bars: use a synthetic source, or --worlds resampled for real ones")
     for name in checked["template"]:
         if TEMPLATES[name].tier not in checked["difficulty"]:
             raise UsageError(f"template {name} is {TEMPLATES[name].tier}, which difficulty leaves out")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from backtrader_bench.mcq_builder.build import Bank
 
 GUARANTEES = {
+    "diagnostic": "options are true and mistaken answers of two hidden worlds; which true one is the key is drawn last",
     "siblings": "options are true answers of four hidden worlds, the key drawn last: text and options alone give 1/4",
     "ladder": "options are a ladder around the key (rank drawn uniformly); not certified against guessing",
     "published": "options are jittered as published: for comparison only, they can be guessed without the data",

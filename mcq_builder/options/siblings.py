@@ -8,6 +8,7 @@ at the key.
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backtrader_bench.errors import BacktestError
@@ -16,6 +17,7 @@ from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.hidden import FEWEST, FIRST, MOST
 from backtrader_bench.mcq_builder.mistakes import fingerprints, tolerance
 from backtrader_bench.mcq_builder.options.guards import apart, guard_key
+from backtrader_bench.mcq_builder.refs import tape_ref
 from backtrader_bench.mcq_builder.secret import hidden_stream, prf
 from backtrader_bench.records import LETTERS, Certificate, Private, Question, question_id
 from backtrader_bench.templates.registry import TEMPLATES
@@ -30,62 +32,101 @@ if TYPE_CHECKING:
     from backtrader_bench.templates.template import Template
 
 
-class Four(NamedTuple):
-    """Four worlds, by place and in ascending order of answer, with their answers."""
+class Option(NamedTuple):
+    """One of the four: the world it comes from, what it says, how it came to be."""
 
-    places: list[int]
-    answers: list[Answer]
+    place: int
+    answer: Answer
+    origin: str = "another world"
+
+
+class Chosen(NamedTuple):
+    """Four options in the order among which the key is drawn, and the worlds that were looked at."""
+
+    options: list[Option]
     computed: int
     valid: int
 
 
 def sibling_question(template: str, hidden: Worlds, params: Mapping[str, Any], seed: int) -> Question:
     """The record of one question; Skip when no four worlds are far enough apart."""
-    secret = hidden.setup.secret
-    words = TEMPLATES[template]
-    rng = hidden_stream(secret, "set", seed, template, hidden.setup.config, sorted(params.items(), key=str))
-    four = _four(words, hidden, params, rng)
-    contexts = hidden.first(four.computed)
-    stems = {stem_text(template, params, hidden.config, _ref(contexts[place])) for place in four.places}
-    if len(stems) != 1:
-        raise BacktestError(f"the text of {template} depends on the world: this is a defect, please report it")
-    stem = stems.pop()
-    order = list(range(4))
-    rng.shuffle(order)
-    options = {letter: words.option_text(four.answers[at]) for letter, at in zip(LETTERS, order, strict=True)}
-    identity = question_id(stem, options)
-    key = draw_key(secret, identity)
-    of = contexts[four.places[key]]
-    text = words.option_text(four.answers[key])
-    return Question(
-        question=question_text(stem, options),
-        answer=next(letter for letter, option in options.items() if option == text),
-        type=template,
-        difficulty=words.tier,
-        strategy_name=of.spec.strategy,
-        strategy_params=of.spec.params,
-        config=hidden.config,
-        id=identity,
-        stem=stem,
-        options=options,
-        template_params=dict(params),
-        value=words.value(four.answers[key]),
-        tape=_ref(of),
-        scheme="siblings",
-        option_origins={letter: "key" if at == key else "another world" for letter, at in zip(LETTERS, order, strict=True)},
-        seed=seed,
-        tolerance=tolerance(words, four.answers[key]),
-        certificate=Certificate(
-            worlds=four.computed, valid=four.valid, text_sha256=text_digest(stem, options),
-            commitment=commitment([hidden.seed(place) for place in range(four.computed)]),
-        ),
-        private=Private(
-            kind=hidden.setup.kind, seeds=[hidden.seed(place) for place in range(four.computed)],
-            order=[letter for _, letter in sorted(zip(order, LETTERS, strict=True))],
-            option_worlds={letter: four.places[at] for letter, at in zip(LETTERS, order, strict=True)},
-            fingerprints=fingerprints(template, of, params, four.answers[key], hidden.backtests),
-        ),
-    )  # fmt: skip
+    rng = set_stream(hidden, seed, template, params)
+    chosen = _four(TEMPLATES[template], hidden, params, rng)
+    draft = Draft(template, hidden, params, seed, chosen, rng)
+    return draft.record(draw_key(hidden.setup.secret, draft.id))
+
+
+def set_stream(hidden: Worlds, *purpose: Any) -> Random:
+    """The hidden stream that draws the set of options and their letters."""
+    return hidden_stream(hidden.setup.secret, "set", hidden.setup.config, json.dumps(purpose, sort_keys=True))
+
+
+class Draft:
+    """A question with everything visible fixed and its key not drawn yet."""
+
+    def __init__(
+        self, template: str, hidden: Worlds, params: Mapping[str, Any], seed: int, chosen: Chosen, rng: Random
+    ) -> None:
+        self.words, self.hidden, self.params, self.seed, self.chosen = (
+            TEMPLATES[template], hidden, dict(params), seed, chosen,
+        )  # fmt: skip
+        self.worlds = hidden.first(chosen.computed)
+        refs = [tape_ref(self.worlds[option.place].tape) for option in chosen.options]
+        stems = {stem_text(template, params, hidden.config, ref) for ref in refs}
+        if len(stems) != 1:
+            raise BacktestError(f"the text of {template} depends on the world: this is a defect, please report it")
+        self.stem = stems.pop()
+        letters = list(LETTERS)
+        rng.shuffle(letters)
+        self.letters = letters
+        """Letter of each option, in the order of ``chosen.options``."""
+        texts = {
+            letter: self.words.option_text(option.answer) for letter, option in zip(letters, chosen.options, strict=True)
+        }
+        self.options = {letter: texts[letter] for letter in LETTERS}
+        self.id = question_id(self.stem, self.options)
+
+    def record(self, key: int, bundle: str | None = None) -> Question:
+        """The finished record when the key is the option at ``key``."""
+        place, answer, _ = self.chosen.options[key]
+        of, words, hidden = self.worlds[place], self.words, self.hidden
+        seeds = [hidden.seed(world) for world in range(self.chosen.computed)]
+        by_letter = dict(sorted(zip(self.letters, self.chosen.options, strict=True)))
+        return Question(
+            question=question_text(self.stem, self.options),
+            answer=self.letters[key],
+            type=words.name,
+            difficulty=words.tier,
+            strategy_name=of.spec.strategy,
+            strategy_params=of.spec.params,
+            config=hidden.config,
+            id=self.id,
+            stem=self.stem,
+            options=self.options,
+            template_params=self.params,
+            value=words.value(answer),
+            tape=tape_ref(of.tape),
+            scheme=hidden.setup.scheme,
+            option_origins={
+                letter: "key" if letter == self.letters[key] else option.origin for letter, option in by_letter.items()
+            },
+            seed=self.seed,
+            tolerance=tolerance(words, answer),
+            bundle=bundle,
+            certificate=Certificate(
+                worlds=self.chosen.computed,
+                valid=self.chosen.valid,
+                text_sha256=text_digest(self.stem, self.options),
+                commitment=commitment(seeds),
+            ),
+            private=Private(
+                kind=hidden.setup.kind,
+                seeds=seeds,
+                order=self.letters,
+                option_worlds={letter: option.place for letter, option in by_letter.items()},
+                fingerprints=fingerprints(words.name, of, self.params, answer, hidden.backtests),
+            ),
+        )
 
 
 def draw_key(secret: bytes, identity: str) -> int:
@@ -93,10 +134,11 @@ def draw_key(secret: bytes, identity: str) -> int:
     return int.from_bytes(prf(secret, identity, "key"), "big") % 4
 
 
-def key_place(record: Question, secret: bytes) -> str:
-    """The letter that the secret draws for a record, from its options and parameters alone."""
+def key_letter(record: Question, secret: bytes) -> str:
+    """The letter that the secret draws for a record (for a bundle's, from what the bundle shows)."""
     assert record.private is not None
-    return record.private.order[draw_key(secret, record.id)]
+    drawn = draw_key(secret, record.bundle or record.id)
+    return record.private.order[drawn % 2 if record.scheme == "diagnostic" else drawn]
 
 
 def text_digest(stem: str, options: Mapping[str, str]) -> str:
@@ -109,27 +151,21 @@ def commitment(seeds: list[str]) -> str:
     return hashlib.sha256(",".join(seeds).encode()).hexdigest()
 
 
-def _ref(of: Context) -> Any:
-    from backtrader_bench.mcq_builder.questions import tape_ref
-
-    return tape_ref(of.tape)
-
-
-def _four(words: Template, hidden: Worlds, params: Mapping[str, Any], rng: Random) -> Four:
+def _four(words: Template, hidden: Worlds, params: Mapping[str, Any], rng: Random) -> Chosen:
     reasons: dict[str, int] = {}
     for count in (FIRST, MOST):
-        answers = _answers(words, hidden.first(count), params, reasons)
+        answers = world_answers(words, hidden.first(count), params, reasons)
         if len(answers) < FEWEST:
             continue
         chain = chain_of_four(words, answers, rng)
         if chain:
-            return Four(chain, [answers[place] for place in chain], count, len(answers))
+            return Chosen([Option(place, answers[place]) for place in chain], count, len(answers))
     if sum(reasons.values()) > MOST:
         raise Skip(max(reasons, key=lambda reason: reasons[reason]))
     raise Skip("no four worlds with answers far enough apart")
 
 
-def _answers(
+def world_answers(
     words: Template, contexts: list[Context], params: Mapping[str, Any], reasons: dict[str, int]
 ) -> dict[int, Answer]:
     """The answers of the worlds that have one, by place: one predicate for all of them."""

@@ -1,0 +1,178 @@
+"""Laws of hidden worlds: everything visible is the same under all four keys, and certificates hold what they say."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import islice
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from backtrader_bench.market.worlds import worlds
+from backtrader_bench.mcq_builder.askers import HiddenAsker, hidden_asker
+from backtrader_bench.mcq_builder.build import contexts
+from backtrader_bench.mcq_builder.certificates import certificate_problem
+from backtrader_bench.mcq_builder.options import siblings
+from backtrader_bench.mcq_builder.options.guards import apart
+from backtrader_bench.mcq_builder.secret import prf
+from backtrader_bench.records import LETTERS, PRIVATE_FIELDS, Question, public_part, to_line
+from backtrader_bench.templates.registry import TEMPLATES
+from tests.helpers import bank, settings, tape_of
+
+SECRET = b"0123456789abcdef0123456789abcdef"
+
+
+def asker(seed: int = 1, strategy: str = "macd_crossover", secret: bytes = SECRET, **changes: Any) -> HiddenAsker:
+    chosen = settings(strategy=strategy, scheme="siblings", **changes)
+    of = contexts(chosen, tape_of(chosen), None)[strategy]
+    return hidden_asker(of.spec, of.tape, of.config, resampled=bool(chosen.worlds), seed=seed, secret=secret)
+
+
+def asked(one: HiddenAsker, template: str, most: int = 3) -> list[Question]:
+    return [q for q in islice(one.questions(template), most) if isinstance(q, Question)]
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Question]:
+    """A question or two of every template on two strategies."""
+    return [q for name in ("macd_crossover", "sma_crossover") for t in TEMPLATES for q in asked(asker(strategy=name), t, 2)]
+
+
+def visible(record: Question) -> str:
+    """What a solver may see, less the hash of the bars, which says nothing to whoever lacks the worlds."""
+    public = public_part(msgspec.to_builtins(record))
+    public["tape"] = {**public["tape"], "sha256": ""}
+    return json.dumps(public, sort_keys=True)
+
+
+def test_all_that_is_visible_is_equal_under_all_four_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    templates = Random(5).sample(list(TEMPLATES), 16)
+    seen: dict[tuple[str, str], set[str]] = {}
+    answers: dict[tuple[str, str], set[str]] = {}
+    for key in range(4):
+        monkeypatch.setattr(siblings, "draw_key", lambda secret, identity, key=key: key)
+        for strategy in ("macd_crossover", "exponential_weighted_moving_average"):
+            for template in templates:
+                for record in asked(asker(strategy=strategy), template, 1):
+                    seen.setdefault((strategy, template), set()).add(visible(record))
+                    answers.setdefault((strategy, template), set()).add(record.answer)
+    assert len(seen) > 25
+    assert all(len(texts) == 1 for texts in seen.values())
+    assert all(letters == set(LETTERS) for letters in answers.values())
+
+
+def test_permuting_the_worlds_permutes_nothing_visible() -> None:
+    """The options are a set chosen from the set of worlds: which world comes first in it leaves no trace."""
+    words = TEMPLATES["net_pnl"]
+    answers = {place: {"value": 100.0 * 1.02**place} for place in range(24)}
+    drawn: Counter[int] = Counter()
+    for seed in range(300):
+        order = list(answers)
+        Random(seed).shuffle(order)
+        shuffled = {place: answers[place] for place in order}
+        one = siblings.chain_of_four(words, answers, Random(seed))
+        assert one is not None and siblings.chain_of_four(words, shuffled, Random(seed)) == one
+        drawn.update(one)
+    assert len(drawn) > 8
+
+
+def test_the_key_is_drawn_by_the_secret_and_uniformly(sample: list[Question]) -> None:
+    places: Counter[int] = Counter()
+    for number in range(4000):
+        places[siblings.draw_key(SECRET, str(number))] += 1
+    assert max(abs(count - 1000) for count in places.values()) < 110  # four standard deviations
+    for record in sample:
+        assert record.private is not None
+        assert record.private.order[siblings.draw_key(SECRET, record.id)] == record.answer
+
+
+def test_options_are_apart_in_ascending_order_and_one_is_the_key(sample: list[Question]) -> None:
+    assert len({record.type for record in sample}) >= len(TEMPLATES) - 3
+    for record in sample:
+        assert len(set(record.options.values())) == 4
+        assert TEMPLATES[record.type].option_text(
+            {"value": record.value} if not isinstance(record.value, dict) or record.type == "best_parameter_set"
+            else record.value
+        ) == record.options[record.answer] or record.type == "commission_breakeven"  # fmt: skip
+        assert sorted(record.options.values()) != [] and record.private is not None
+        assert sorted(record.private.order) == list(LETTERS)
+
+
+def test_chains_are_apart() -> None:
+    words = TEMPLATES["portfolio_value"]
+    rng = Random(3)
+    for _ in range(50):
+        answers = {place: {"value": rng.uniform(40_000, 60_000)} for place in range(32)}
+        chain = siblings.chain_of_four(words, answers, rng)
+        assert chain is not None
+        for place, one in enumerate(chain):
+            for other in chain[place + 1 :]:
+                assert apart(words, answers[one], answers[other])
+    assert siblings.chain_of_four(words, {p: {"value": 50_000.0 + p} for p in range(32)}, rng) is None
+
+
+def test_certificates_hold_and_tampering_breaks_them(sample: list[Question]) -> None:
+    for record in sample[::6]:
+        assert certificate_problem(record, SECRET) is None
+        assert record.private is not None and record.certificate is not None
+        other = next(letter for letter in LETTERS if letter != record.answer)
+        swapped = {**record.private.option_worlds, record.answer: record.private.option_worlds[other]}
+        replaced = msgspec.structs.replace
+        for bad in (
+            replaced(record, certificate=None),
+            replaced(record, stem=record.stem + " "),
+            replaced(record, options={**record.options, other: "$1.00"}),
+            replaced(record, answer=other),
+            replaced(record, private=replaced(record.private, seeds=record.private.seeds[::-1])),
+            replaced(record, private=replaced(record.private, option_worlds=swapped)),
+            replaced(record, certificate=replaced(record.certificate, valid=3)),
+        ):
+            assert certificate_problem(bad, SECRET) is not None
+    assert sum(certificate_problem(record, b"another secret, long enough") is not None for record in sample[:20]) > 8
+
+
+def test_the_public_part_holds_nothing_private(sample: list[Question]) -> None:
+    for record in sample:
+        fields = json.loads(to_line(record))
+        public = public_part(fields)
+        assert not set(public) & set(PRIVATE_FIELDS) and public["tape"]["source"] == "hidden"
+        text = json.dumps(public)
+        assert record.private is not None
+        assert not any(seed in text for seed in record.private.seeds)
+
+
+def test_another_secret_makes_another_bank_and_the_same_makes_the_same() -> None:
+    one, same, other = (asked(asker(secret=s), "turnover")[0] for s in (SECRET, SECRET, SECRET[::-1]))
+    assert to_line(one) == to_line(same)
+    assert one.options != other.options
+
+
+def test_a_world_is_a_function_of_its_seed_and_calendar_alone() -> None:
+    days = tape_of(settings()).dates
+    seeds = [prf(SECRET, n)[:16].hex() for n in range(5)]
+    base = tape_of(settings(symbol="IBM", data="bundled", start_date="2008-01-02"))
+    for kind in ("world:calm", "world:extreme", f"resampled:{base.sha256}"):
+        many = worlds(kind, seeds, "SYN-1", days, base)
+        alone = worlds(kind, seeds[3:4], "SYN-1", days, base)[0]
+        assert alone.sha256 == many[3].sha256
+        assert len({tape.sha256 for tape in many}) == 5 and {tape.dates for tape in many} == {tuple(days)}
+
+
+def test_resampled_worlds_hide_the_symbol_and_its_dates() -> None:
+    one = asker(worlds="resampled", symbol="IBM", data="bundled", start_date="2008-01-02", end_date="2010-01-04")
+    record = asked(one, "max_drawdown", 1)[0]
+    assert "IBM" not in record.question and "2008" not in record.question and "2009" not in record.question
+
+
+def test_a_bank_of_hidden_worlds_pins_every_keys_bars() -> None:
+    from backtrader_bench.mcq_builder.build import build_bank, fetch
+    from backtrader_bench.parallel import spread
+
+    chosen = settings(scheme="siblings", num_questions=12, strategy="sma_crossover")
+    made = build_bank(chosen, tape_of(chosen), spread(fetch), secret=SECRET)
+    assert {q.tape.sha256 for q in made.questions} == set(made.tapes)
+    assert len(made.tapes) > 6
+    assert bank(num_questions=3).tapes.keys() == {bank(num_questions=3).questions[0].tape.sha256}
