@@ -17,7 +17,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class Grade(NamedTuple):
-    """What a reply is worth. ``verified`` is letter and value both right; None where no value was given or asked for."""
+    """What a reply is worth. ``verified`` is letter and value both right; None where no value was given."""
 
     letter_right: bool
     value_right: bool | None

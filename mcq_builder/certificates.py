@@ -1,8 +1,8 @@
 """Does a record keep its promise? Checks a ``siblings`` or ``diagnostic`` certificate against the record itself.
 
-From the public part: the text is the one that was promised, and says nothing that only one world has. With the private
-part: the seeds are those committed to, and each option is the answer of the world it names. With the secret: the seeds and
-the key are the ones that the secret draws.
+From the public part: the text is the one that was promised. With the private part: the seeds are those committed to,
+each option is the answer of the world it names, and the text is the same whichever of them is the key's. With the
+secret: the key is the one that it draws.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _private_problem(record: Question) -> str | None:
     places = private.option_worlds
     if set(places) != set(record.options):
         return "an option names no world"
-    tapes = {letter: tape for letter, tape in zip(places, _tapes(record, list(places.values())), strict=True)}
+    tapes = dict(zip(places, _tapes(record, list(places.values())), strict=True))
     if tapes[record.answer].sha256 != record.tape.sha256:
         return "the record's bars are not those of the key's world"
     for letter, tape in tapes.items():

@@ -20,7 +20,7 @@ from backtrader_bench.mcq_builder.context import Context
 from backtrader_bench.mcq_builder.secret import prf
 
 if TYPE_CHECKING:
-    from backtrader_bench.backtest.result import BacktestSpec
+    from backtrader_bench.backtest.result import BacktestSpec, Result
     from backtrader_bench.market.tape import Tape
 
 FIRST, MOST = 32, 64
@@ -60,7 +60,8 @@ class Worlds:
         """The first ``count`` worlds as contexts, their backtests in the fast engine."""
         while len(self._made) < count:
             places = range(len(self._made), len(self._made) + FIRST)
-            made = worlds(self.setup.kind, [self.seed(i) for i in places], self.config["symbol"], self.setup.days, base=self.setup.base)
+            seeds = [self.seed(place) for place in places]
+            made = worlds(self.setup.kind, seeds, self.config["symbol"], self.setup.days, self.setup.base)
             self._made += [Context(tape, self.setup.spec, self.config, self.backtests) for tape in made]
             for place in places:
                 self._cross_check(place)
@@ -78,11 +79,15 @@ class Worlds:
         slow = run(of.tape, of.spec)
         fast = of.result
         apart = max((abs(a - b) for a, b in zip(slow.value, fast.value, strict=True)), default=0.0)
-        if slow.fills != fast.fills and len(slow.fills) != len(fast.fills) or apart > 1e-6:
+        if _events(slow) != _events(fast) or apart > 1e-6:
             raise BacktestError(
                 f"the two engines disagree on {of.spec.strategy} in world {of.tape.source} by {apart:g}: this is a "
                 "defect, please report it with this line"
             )
+
+
+def _events(result: Result) -> list[tuple[int, str, int]]:
+    return [(fill.bar, fill.side, fill.size) for fill in result.fills]
 
 
 _kept: OrderedDict[tuple[str, str, bytes, str], Worlds] = OrderedDict()

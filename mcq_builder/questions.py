@@ -20,7 +20,7 @@ from backtrader_bench.templates.render import question_text, stem_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from backtrader_bench.mcq_builder.context import Answer, Context
+    from backtrader_bench.mcq_builder.context import Context
 
 SCHEMES = {"ladder": ladder, "published": published}
 # Skips in a row after which a template is taken to have nothing more to ask of a backtest.

@@ -1,9 +1,8 @@
-"""The secret that hides which world is the key's: HMAC-SHA-256 under it stands for every draw of scheme ``siblings``."""
+"""The secret that hides which world is the key's: HMAC-SHA-256 under it makes every draw of hidden worlds."""
 
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
 from pathlib import Path
 from random import Random
@@ -20,7 +19,7 @@ def own_secret() -> bytes:
         with store.lock(path, wait=10.0):
             if not path.exists():
                 store.replace_file(path, secrets.token_hex(32).encode() + b"\n")
-                os.chmod(path, 0o600)
+                path.chmod(0o600)
     return read_secret(path)
 
 

@@ -197,7 +197,7 @@ SETTINGS: dict[str, Setting] = {
     "template": Setting((), _templates, "only these templates; empty: all of the tiers"),
     "all_templates": Setting(False, _flag, "one question of every template, instead of a number"),
     "worlds": Setting("", one_of("", "resampled"), "resampled: hide a real tape behind worlds drawn from its blocks"),
-    "scheme": Setting("", one_of("", *SCHEMES), "siblings, diagnostic (hidden worlds), ladder, published; empty: by data"),
+    "scheme": Setting("", one_of("", *SCHEMES), "siblings, diagnostic, ladder or published; empty: by the data"),
     "bundle": Setting(0, integer(0, 12), "questions that share their four hidden worlds; 0: none do"),
 }  # fmt: skip
 
@@ -281,7 +281,9 @@ def _agree(checked: dict[str, Any]) -> None:
         raise UsageError("a bundle is of 2 to 12 questions, in scheme siblings")
     made_up = is_made_up(checked["data"], checked["symbol"])
     if hidden and not made_up and not checked["worlds"]:
-        raise UsageError(f"scheme {checked['scheme']} hides the bars: use a synthetic source, or --worlds resampled for real ones")
+        raise UsageError(
+            f"scheme {checked['scheme']} hides the bars: use a synthetic source, or --worlds resampled for real ones"
+        )
     for name in checked["template"]:
         if TEMPLATES[name].tier not in checked["difficulty"]:
             raise UsageError(f"template {name} is {TEMPLATES[name].tier}, which difficulty leaves out")

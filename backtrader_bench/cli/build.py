@@ -37,8 +37,9 @@ def _value(*names: str, **more: Any) -> Callable[[F], F]:
 @click.option("--template", multiple=True, help="Only this template; repeatable.")
 @click.option("--all-templates", is_flag=True, default=None, help="One question of every template and strategy.")
 @_value("--worlds", help="resampled: hide a real tape behind worlds drawn from its blocks, re-scaled and re-dated.")
-@_value("--scheme", help="How options are made: siblings (hidden worlds; certified), diagnostic (a wrong pick names its "
-        "mistake), ladder, or published (jitter, for comparison; leaks). [siblings where the bars can be hidden, else ladder]")
+@_value("--scheme", help="How options are made: siblings (hidden worlds; certified), diagnostic (a wrong pick names "
+        "its mistake), ladder, or published (jitter, for comparison; leaks). "
+        "[siblings where the bars can be hidden, else ladder]")
 @_value("--bundle", type=int, help="So many questions share their four hidden worlds and the key's.")
 @click.option("--secret-file", type=click.Path(path_type=Path),
               help="The secret behind hidden worlds. [db/secret.key, made on first use]")

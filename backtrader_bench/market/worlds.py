@@ -49,7 +49,7 @@ def worlds(
 
 
 def read_world(source: str, symbol: str, start: str, end: str) -> Tape:
-    """The tape of a full source string (a resampled one's base is pinned), over the business days from ``start`` to before ``end``."""
+    """The tape of a source string on business days from ``start`` to before ``end``; its base, if any, is pinned."""
     from backtrader_bench.market import pins
 
     kind, _, seed = source.rpartition(":")

@@ -56,7 +56,7 @@ def diagnostic_question(template: str, hidden: Worlds, params: Mapping[str, Any]
 def _pair(
     words: Template, hidden: Worlds, params: Mapping[str, Any], answers: Mapping[int, Answer], name: str, rng: Random
 ) -> list[Option] | None:
-    """The true answers of two worlds and their mistaken ones, erring in opposite directions; None when there are none."""
+    """True answers of two worlds and their mistaken ones, which err in opposite directions; or None."""
     wrong = {}
     for place, right in answers.items():
         of = hidden.first(FIRST)[place]

@@ -80,9 +80,8 @@ class Draft:
         rng.shuffle(letters)
         self.letters = letters
         """Letter of each option, in the order of ``chosen.options``."""
-        texts = {
-            letter: self.words.option_text(option.answer) for letter, option in zip(letters, chosen.options, strict=True)
-        }
+        written = [self.words.option_text(option.answer) for option in chosen.options]
+        texts = dict(zip(letters, written, strict=True))
         self.options = {letter: texts[letter] for letter in LETTERS}
         self.id = question_id(self.stem, self.options)
 

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from backtrader_bench.mcq_builder.context import Context, Skip
-from backtrader_bench.mcq_builder.options.steps import decimal_steps, index_steps, integer_steps
 from backtrader_bench.mcq_builder.options.guards import rounds_on_an_edge
+from backtrader_bench.mcq_builder.options.steps import decimal_steps, index_steps, integer_steps
 from backtrader_bench.mcq_builder.questions import questions
 from backtrader_bench.records import Question
 from backtrader_bench.templates.kinds import INTEGER, MONEY, NUMBER2, SIGNED_MONEY

@@ -38,7 +38,8 @@ def asked(one: HiddenAsker, template: str, most: int = 3) -> list[Question]:
 @pytest.fixture(scope="module")
 def sample() -> list[Question]:
     """A question or two of every template on two strategies."""
-    return [q for name in ("macd_crossover", "sma_crossover") for t in TEMPLATES for q in asked(asker(strategy=name), t, 2)]
+    askers = [asker(strategy=name) for name in ("macd_crossover", "sma_crossover")]
+    return [question for one in askers for template in TEMPLATES for question in asked(one, template, 2)]
 
 
 def visible(record: Question) -> str:
