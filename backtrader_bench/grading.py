@@ -73,4 +73,4 @@ def _same(token: str, part: Any, tolerance: float | None) -> bool:
     if isinstance(part, int):
         return given == part
     allowed = tolerance if tolerance is not None else max(0.01, 0.0049 * abs(part))
-    return abs(given - part) <= allowed + 1e-12 * abs(part)
+    return bool(abs(given - part) <= allowed + 1e-12 * abs(part))

@@ -77,7 +77,7 @@ def tolerance(words: Template, key: Answer) -> float | None:
         return 0.0
     if kind.decimals is None:
         return None
-    return round(0.45 * max(2 * kind.unit, 0.01 * abs(value)), 6)
+    return float(round(0.45 * max(2 * kind.unit, 0.01 * abs(value)), 6))
 
 
 def _spec(**changes: Any) -> Callable[[Context, dict[str, Any]], Changed]:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _BOXES = str.maketrans("\u2502\u2500\u250c\u2510\u2514\u2518\u2524\u252c\u251c\u2534\u253c", "|-+++++++++")
 
@@ -16,7 +16,7 @@ def chart(
     dates: Sequence[str],
     values: Sequence[float],
     height: int = 16,
-    marks: dict[str, Sequence[tuple[int, float]]] | None = None,
+    marks: Mapping[str, Sequence[tuple[int, float]]] | None = None,
 ) -> list[str]:
     """``values`` over ``dates``, up to 110 columns wide; empty where the terminal or the series is too small.
 
@@ -41,7 +41,7 @@ def _draw(
     labels: list[str],
     size: tuple[int, int],
     marker: str,
-    marks: dict[str, Sequence[tuple[int, float]]],
+    marks: Mapping[str, Sequence[tuple[int, float]]],
 ) -> str:
     import plotext
 

@@ -107,7 +107,7 @@ def _made_up(regime: str, kind: str, seeds: Sequence[str], symbol: str, bars: in
     states = np.floor(u[..., 1] * len(model.drifts)).astype(int)
     drifts = np.asarray(model.drifts)
     jumps = np.where(u[..., 3] < model.jump_chance, model.jump_size * (2 * u[..., 4] - 1), 0.0)
-    columns = [np.empty((bars, len(seeds))) for _ in range(5)]
+    columns: list[Floats] = [np.empty((bars, len(seeds))) for _ in range(5)]
     price, drift, scale = anchor, np.zeros(len(seeds)), np.ones(len(seeds))
     for bar in range(bars):
         drift = np.where(switch[bar], drifts[states[bar]], drift)

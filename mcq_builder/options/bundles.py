@@ -24,7 +24,7 @@ from backtrader_bench.mcq_builder.options.siblings import (
 from backtrader_bench.templates.registry import TEMPLATES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from random import Random
 
     from backtrader_bench.mcq_builder.context import Answer
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _TRIES = 3000
 
 
-def bundle(asked: list[tuple[str, Mapping[str, Any]]], hidden: Worlds, seed: int) -> list[Question]:
+def bundle(asked: Sequence[tuple[str, Mapping[str, Any]]], hidden: Worlds, seed: int) -> list[Question]:
     """The records of one bundle, one a (template, parameters); Skip when no four worlds fit all of them."""
     rng = set_stream(hidden, "bundle", seed, asked)
     answers = [world_answers(TEMPLATES[name], hidden.first(MOST), params, {}) for name, params in asked]
