@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_TOKEN = re.compile(r"\d{4}-\d{2}-\d{2}|[-+]?\s?\$?\s?[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_TOKEN = re.compile(r"\d{4}-\d{2}-\d{2}|(?:[-+]\s?)?(?:\$\s?)?[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 

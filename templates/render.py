@@ -20,6 +20,11 @@ INTRODUCTION = (
 )
 REPLY = "Give your answer as <<< X >>>, with A, B, C or D in place of X."
 
+REPLY_VALUE = (
+    "On a line of its own before that, write VALUE: and the answer that you computed yourself, to the precision of the "
+    "options, whichever option is nearest to it."
+)
+
 METRIC_WORDS = {
     "net_pnl": "the highest net profit or loss (last portfolio value minus initial cash)",
     "max_drawdown": "the lowest maximum drawdown in dollars (the largest amount by which the portfolio value of a row "
@@ -35,10 +40,11 @@ def stem_text(template: str, params: Mapping[str, Any], config: Mapping[str, Any
     return f"{setup_text(config, tape)}\n\n{asked}"
 
 
-def question_text(stem: str, options: Mapping[str, str]) -> str:
-    """The full text that a solver sees."""
+def question_text(stem: str, options: Mapping[str, str], *, ask_value: bool = False) -> str:
+    """The full text that a solver sees; with ``ask_value`` it asks for the answer itself beside the letter."""
     listed = "\n".join(f"{letter}. {options[letter]}" for letter in sorted(options))
-    return f"{INTRODUCTION}\n\n{stem}\n\n{listed}\n\n{REPLY}"
+    reply = f"{REPLY}\n{REPLY_VALUE}" if ask_value else REPLY
+    return f"{INTRODUCTION}\n\n{stem}\n\n{listed}\n\n{reply}"
 
 
 def facts(params: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
