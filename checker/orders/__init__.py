@@ -1,1 +1,1 @@
-"""A simulated broker and the strategies that need one: brackets, stops, trailing stops, slippage. See docs/orders.md."""
+"""A simulated broker and the strategies that need one: brackets, stops, trails, slippage. See docs/orders.md."""

@@ -1,6 +1,6 @@
 """At which price an order fills in one bar, if it does. Pure functions; a sell is a buy with all signs turned.
 
-The comparison ``sign * a <= sign * b`` reads "a is at most b for a buy, at least b for a sell"; turning a sign is exact.
+``sign * a <= sign * b`` reads "a is at most b for a buy, at least b for a sell"; turning a sign is exact.
 """
 
 from __future__ import annotations
