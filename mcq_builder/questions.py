@@ -32,6 +32,9 @@ _PATIENCE = 300
 
 def questions(template: str, of: Context, scheme: str, seed: int) -> Iterator[Question | Skip]:
     """All questions of one template on one backtest, in seeded order, with the reasons for those not asked."""
+    if not TEMPLATES[template].fits(of.spec.strategy):
+        yield Skip(TEMPLATES[template].only_for)
+        return
     skipped = 0
     try:
         purpose = [seed, "draw", template, of.config, of.tape.sha256]

@@ -232,8 +232,10 @@ class Settings:
         return cls(**checked)
 
     def templates(self) -> dict[str, list[str]]:
-        """Chosen template names by tier, in registry order."""
+        """Chosen template names by tier, in registry order; those that fit no strategy only when they were named."""
         chosen = self.template or tuple(TEMPLATES)
+        if set(chosen) == set(TEMPLATES):
+            chosen = tuple(name for name in chosen if any(map(TEMPLATES[name].fits, self.strategy)))
         return {
             tier: [name for name in TEMPLATES if name in chosen and TEMPLATES[name].tier == tier]
             for tier in self.difficulty

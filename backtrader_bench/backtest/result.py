@@ -51,7 +51,7 @@ class Fill(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Trade(msgspec.Struct, frozen=True, array_like=True):
-    """One closed round trip: bought at ``open_bar``'s open, sold on ``close_bar``, at its open or by a resting order."""
+    """One closed round trip: bought at ``open_bar``'s open, sold on ``close_bar``, at its open or by a stop or limit."""
 
     open_bar: int
     close_bar: int
@@ -91,7 +91,7 @@ class LoggedOrder(msgspec.Struct, frozen=True, array_like=True):
     created: int
     """Bar on whose close it was made."""
     status: Status
-    """``margin``: refused for want of cash; ``rejected``: a bracket's child after its main order was; ``open``: alive."""
+    """``margin``: refused for want of cash; ``rejected``: a child after its main order was; ``open``: still alive."""
     bar: int | None = None
     """Bar of the fill, cancel or refusal; None while open."""
     price: float | None = None

@@ -53,7 +53,7 @@ class Strategy:
     aliases: tuple[tuple[str, str], ...] = ()
     """Other names under which published files carry a parameter, as (theirs, ours)."""
     resting: bool = False
-    """Whether its exits rest in the market (stops, limits); a delay of its orders (``fill_delay``) means nothing then."""
+    """Whether its exits rest in the market (stops, limits), so that ``fill_delay`` means nothing for it."""
 
     @property
     def defaults(self) -> Params:

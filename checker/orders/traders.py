@@ -41,7 +41,7 @@ class Trader:
 
     def __init__(self, tape: Tape, spec: BacktestSpec, buy: Flags, sell: Flags) -> None:
         self.tape, self.spec, self.buy, self.sell = tape, spec, buy, sell
-        bars = [Bar(*prices) for prices in zip(tape.open, tape.high, tape.low, tape.close, strict=True)]
+        bars = list(map(Bar._make, zip(tape.open, tape.high, tape.low, tape.close, strict=True)))
         self.broker = Broker(bars, float(spec.initial_cash), spec.commission_rate, self.slippage)
         self.roles: list[Role] = []
         """Of the broker's orders, one each."""

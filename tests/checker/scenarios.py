@@ -1,8 +1,7 @@
-"""Scenarios of ../shared/cases/orders.jsonl acted out on the checker's broker; see README.md there for their format."""
+"""Recorded scenarios of backtrader (tests/data/orders.jsonl) acted out on the checker's broker."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +14,6 @@ from backtrader_bench.checker.orders.order import Order
 from backtrader_bench.checker.orders.prices import Bar, Slippage
 
 Scenario = dict[str, Any]
-KINDS = ("bracket_exit", "stop_trail", "stop_limit", "atr_stop", "slippage", "margin", "cancel_replace", "sizing",
-         "last_bar", "oco")  # fmt: skip
 NAMES = {"submitted": "Submitted", "accepted": "Accepted", "partial": "Partial", "completed": "Completed",
          "cancelled": "Canceled", "margin": "Margin", "rejected": "Rejected"}  # fmt: skip
 SLIPPAGE = {"slip_perc": "percent", "slip_fixed": "fixed", "slip_open": "at_open", "slip_limit": "limit",
@@ -214,12 +211,11 @@ def differences(scenario: Scenario, actor: Actor) -> dict[str, tuple[Any, Any]]:
     truth = scenario["truth"]
     trades = [[t.close_bar, t.open_bar, t.close_bar, t.side, t.entry, t.gross, t.net, t.fees]
               for t in actor.broker.account.closed]  # fmt: skip
-    queued: Callable[[list[Any]], list[Any]] = lambda row: [*row[:4], sorted(row[4])]  # noqa: E731
     pairs = {
         "orders": (actor.made, [row[:8] for row in truth["orders"]]),
         "events": (actor.events, truth["events"]),
         "trades": (trades, truth["trades"]),
-        "bars": (actor.rows, [queued(row) for row in truth["bars"]]),
+        "bars": (actor.rows, [[*row[:4], sorted(row[4])] for row in truth["bars"]]),
         "levels": (actor.levels, truth["levels"]),
     }
     found = {}
