@@ -1,8 +1,9 @@
 """Order mechanics over random configurations: ``python benchmarks/orders.py [--configurations N] [--questions N]``.
 
 Builds questions of the order-mechanics templates from backtrader's runs, then checks every one as ``bench check`` does:
-both engines, order logs, stop levels, text. Prints the largest difference of any number, the events that were compared, the
-verdicts, and how long each engine took; ends with 1 when anything differs or the second engine isn't 10 times faster.
+both engines, order logs, stop levels, text. Prints the largest difference of any number, the events that were compared,
+the verdicts, and how long each engine took; ends with 1 when anything differs or the second engine isn't 10 times
+faster.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def configuration(number: int) -> tuple[Tape, BacktestSpec]:
     if regime == "wide":
         tape = wide_tape(rng, 1000)
     else:
-        tape = sources.load(f"synthetic:{regime}:{number}", f"SYN{number}", "2015-01-01", f"{rng.randrange(2018, 2021)}-01-01")
+        end = f"{rng.randrange(2018, 2021)}-01-01"
+        tape = sources.load(f"synthetic:{regime}:{number}", f"SYN{number}", "2015-01-01", end)
     chosen = REGISTRY[name].defaults if rng.random() < 0.2 else params(rng, name, rng.choice((5, 20)))
     chosen = REGISTRY[name].complete({**chosen, "target_percent": min(1.0, chosen["target_percent"])})
     cash = rng.choice((5_000.0, 50_000.0))

@@ -8,6 +8,7 @@ order, so that sizes, refusals and ties come out the same, not nearly so.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -203,6 +204,7 @@ def check_spec(spec: BacktestSpec) -> None:
         _whole(name, spec.params[name], 1)
     for name in strategy.levels:
         _finite(name, spec.params[name])
+        _inside(name, spec.params[name])
     _whole("stake", spec.stake, 1)
     _whole("fill_delay", spec.fill_delay, 0)
     if spec.fill_delay and not strategy.delays:
@@ -215,6 +217,19 @@ def check_spec(spec: BacktestSpec) -> None:
         raise BacktestError(f"commission_rate is {spec.commission_rate!r}; it must be from 0 to below 1")
     if spec.sizing not in ("capped", "fixed"):
         raise BacktestError(f"sizing is {spec.sizing!r}; it must be capped or fixed")
+
+
+# Beyond these an order has no price, or a stop stands on the wrong side of it.
+BOUNDS = {
+    "stop_percent": (0.0, 1.0), "trail_percent": (0.0, 1.0), "slip_percent": (0.0, 1.0),
+    "limit_percent": (0.0, LARGEST), "atr_multiplier": (0.0, LARGEST),
+}  # fmt: skip
+
+
+def _inside(name: str, value: float) -> None:
+    low, high = BOUNDS.get(name, (-math.inf, math.inf))
+    if not low < value < high:
+        raise BacktestError(f"{name} is {value!r:.40}; it must lie between {low:g} and {high:g}")
 
 
 def _whole(name: str, value: object, least: int) -> None:

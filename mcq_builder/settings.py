@@ -153,7 +153,7 @@ def _params(name: str, value: Any) -> dict[str, Any]:
         except RecordError as error:
             raise UsageError(str(error)) from None
     if not isinstance(value, dict):
-        raise UsageError(f"{name} is {value!r}; it must be a JSON object such as {{\"pfast\": 12, \"pslow\": 40}}")
+        raise UsageError(f'{name} is {value!r}; it must be a JSON object such as {{"pfast": 12, "pslow": 40}}')
     return value
 
 

@@ -46,7 +46,9 @@ RULES = {
     ),
     "trailing_stop": _CROSSING + " Besides, a trailing stop can sell the position, see resting_orders.",
     "atr_stop": (
-        "when flat, buy on the close where SMA({pfast}) crosses above SMA({pslow}). " + _SIGN + " The only exit is a stop order, "
+        "when flat, buy on the close where SMA({pfast}) crosses above SMA({pslow}). "
+        + _SIGN
+        + " The only exit is a stop order, "
         "see resting_orders."
     ),
     "slippage_cross": _CROSSING,
@@ -74,7 +76,8 @@ RESTING = {
     "trailing_stop": (
         "on the close of the bar on which the buy was filled, unless a sale is decided on that very close, a trailing stop to "
         "sell all shares is sent; its level is that close - that close * {trail_percent}. It is active from the next bar on. "
-        + _STOPPED + "After each bar that it survives, its level becomes that bar's close - that close * {trail_percent}, if "
+        + _STOPPED
+        + "After each bar that it survives, its level becomes that bar's close - that close * {trail_percent}, if "
         "that is higher; it never falls, and highs and lows don't move it. When a sale is decided, the trailing stop is "
         "cancelled on that close. Sending it is no signal, nor is its fill."
     ),

@@ -51,7 +51,7 @@ class Fill(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Trade(msgspec.Struct, frozen=True, array_like=True):
-    """One closed round trip: bought at ``open_bar``'s open, sold on ``close_bar``, at its open or by a stop or limit."""
+    """One closed round trip: bought at ``open_bar``'s open, sold on ``close_bar``, at its open, a stop or a limit."""
 
     open_bar: int
     close_bar: int

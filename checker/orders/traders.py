@@ -223,9 +223,7 @@ def _logged(order: Order, role: Role) -> LoggedOrder:
     return LoggedOrder(order.ref, role, _side(order.size), abs(order.size), order.bar, status, when, price)
 
 
-def _columns(
-    tape: Tape, first: int, history: list[State], cash: float
-) -> tuple[list[float], list[int], list[float]]:
+def _columns(tape: Tape, first: int, history: list[State], cash: float) -> tuple[list[float], list[int], list[float]]:
     """Cash, shares and portfolio value of every row."""
     states = [State(first, cash, 0, 0.0), *history]
     lengths = np.diff([*(state.bar for state in states), len(tape)])

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def filled_exits(result: Result) -> list[LoggedOrder]:
     """Stops, trails and limits that were filled, in order of time: one position at a time, so one an exit."""
-    return [order for order in result.orders if order.role in ("stop", "limit", "trail") and order.status == "completed"]
+    resting = ("stop", "limit", "trail")
+    return [order for order in result.orders if order.role in resting and order.status == "completed"]
 
 
 def _count(of: Context, status: str) -> int:

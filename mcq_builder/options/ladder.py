@@ -99,7 +99,7 @@ def _position(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) 
 
 
 def _signals(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
-    """Buys and sells move together: a long-only strategy alternates them. One that sells by resting orders has no sells."""
+    """Buys and sells move together: a long-only strategy alternates them. Where only resting orders sell, buys move."""
     rank = rng.randrange(4)
     sells = key["sells"] > 0 or not of.strategy.resting
     buys = integer_steps(key["buys"], rank, rng, low=max(0, key["buys"] - key["sells"]) if sells else 0)
@@ -250,16 +250,16 @@ def _trail_level(of: Context, params: Mapping[str, Any], key: Answer, rng: Rando
     bar, share = of.bar(of.row_of[params["date"]]), float(of.spec.params["trail_percent"])
     close, level = of.tape.close[bar], key["value"]
     # Three steps must fit on either side, whatever the rank, or the bar alone would tell ranks apart.
-    most = min(level / (close - close * share), of.tape.low[bar] / level) ** (1 / 3)
-    if most < 1.012:
+    most = min(level - (close - close * share), of.tape.low[bar] - level) / 3
+    if most < 0.012 * level:
         raise Skip("the day's own bar leaves no room for other levels")
     rank, values = rng.randrange(4), [level]
     for place in range(3):
-        factor = rng.uniform(1.0105, min(most, 1.04))
+        step = rng.uniform(0.0105 * level, min(most, 0.04 * level))
         if place < rank:
-            values.insert(0, values[0] / factor)
+            values.insert(0, values[0] - step)
         else:
-            values.append(values[-1] * factor)
+            values.append(values[-1] + step)
     return _origin([{"value": value} for place, value in enumerate(values) if place != rank], "ladder within the bar")
 
 

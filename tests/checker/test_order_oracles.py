@@ -61,9 +61,9 @@ def test_cancelled_and_refused_orders_are_counted_apart() -> None:
 
 
 def test_the_level_is_that_after_the_row() -> None:
-    stops = [None, 10.0, 11.25, None, None, None, None, None]
-    assert values("stop_trail_level_on_date", about("trailing_stop", {"date": "2020-01-05"}, stops=stops)) == (11.25,)
-    assert "no trailing stop" in values("stop_trail_level_on_date", about("trailing_stop", {"date": "2020-01-06"}, stops=stops))
+    template, stops = "stop_trail_level_on_date", [None, 10.0, 11.25, None, None, None, None, None]
+    assert values(template, about("trailing_stop", {"date": "2020-01-05"}, stops=stops)) == (11.25,)
+    assert "no trailing" in values(template, about("trailing_stop", {"date": "2020-01-06"}, stops=stops))
 
 
 def test_exits_at_the_atr_stop_are_closed_trades() -> None:

@@ -50,7 +50,7 @@ def test_the_six_templates_name_their_strategies() -> None:
     assert {name for needs in ORDERED.values() for name in needs} == set(STRATEGIES)
 
 
-def test_a_template_named_for_a_strategy_without_it_is_refused_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_template_of_other_strategies_is_refused_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench(["build", "--template", "cancelled_orders"]) == 2
     said = capsys.readouterr().err
     assert "cancelled_orders" in said and "bracket_breakout, trailing_stop or atr_stop" in said
