@@ -190,6 +190,14 @@ def test_changed_words_are_told_by_the_injected_check(checker: Checker) -> None:
     assert any("the key A is right" in note for note in found.notes)
 
 
+def test_parameters_that_cannot_be_asked_are_drift_when_the_words_differ(checker: Checker) -> None:
+    made = record("volume", ("1", "2", "3", "4"), 1, TAPE, template_params={"date": "2009-01-01"})
+    assert check(checker, made).verdict == "unverifiable"
+    found = check(Checker(Settings(text_check=lambda question: ["the date differs"])), made)
+    assert (found.verdict, found.reason) == ("text_drift", "the date differs")
+    assert any("no bar" in note for note in found.notes)
+
+
 def test_a_damaged_tape_is_drift_and_no_wrong_answer(checker: Checker) -> None:
     path = pins.save(TAPE)
     path.write_bytes(pins.save(random_tape(Random(6), 120)).read_bytes())

@@ -130,7 +130,11 @@ def test_a_tampered_pin(tape: Tape) -> None:
             pins.find(ref(tape, source=source), "SYNA", *WINDOW)
 
 
-@pytest.mark.parametrize("data", [b"", b"x", b"\x1f\x8b\x08", gzip.compress(b"Date\n1\n"), gzip.compress(b"\xff" * 9)])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"x", b"\x1f\x8b\x08", gzip.compress(b"Date\n1\n"), gzip.compress(b"\xff" * 9)],
+    ids=["empty", "short", "torn", "table", "noise"],
+)
 def test_damaged_pins(data: bytes, tape: Tape) -> None:
     path = pins.save(tape)
     path.write_bytes(data)
