@@ -111,8 +111,8 @@ def main() -> int:
             apart += [] if found.events else [number]
             largest = max(largest, found.largest)
             seen += events(tape, spec, theirs)
-            # What is still missing, over the configurations that are left, and a half more for those that have few.
-            share = 3 * (given.questions - sum(types.values())) // (2 * (given.configurations - number)) + 1
+            # Twice what is missing a configuration that is left, since some have few.
+            share = 2 * (given.questions - sum(types.values())) // (given.configurations - number) + 1
             for record in asked(tape, spec, number, min(share, given.questions - sum(types.values()))):
                 types[record.type] += 1
                 file.write(to_line(record))
