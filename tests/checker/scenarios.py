@@ -25,9 +25,9 @@ def skipped(scenario: Scenario) -> str:
     broker, actions = scenario["broker"], scenario["actions"]
     reasons = {
         "fills limited by volume": "filler" in broker,
-        "orders that expire": any("valid" in action for action in actions),
+        "orders that expire": any(action.get("valid") not in (None, 0) for action in actions),
         "orders at the session's close": any(action.get("exectype") == "Close" for action in actions),
-        "a bracket sent in pieces": any({"transmit", "parent"} & set(action) for action in actions),
+        "a bracket sent in pieces": any(action.get("transmit") is False or action.get("parent") for action in actions),
         "cheating on open or close": bool(broker.get("coc") or broker.get("coo")),
         "futures, fixed fees, leverage or interest": bool(set(broker["commission"]) - {"commission"}),
         "shorts that cost cash": not broker.get("shortcash", True),
