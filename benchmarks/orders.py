@@ -47,7 +47,7 @@ def configuration(number: int) -> tuple[Tape, BacktestSpec]:
     """A tape (synthetic in one of three regimes, or with wide bars) and a strategy with random parameters on it."""
     rng = Random(f"order mechanics {number}")
     # Slippage has two templates with one question each, so it comes up less often than the others.
-    name = NAMES[number % 3] if number % 8 else "slippage_cross"
+    name = NAMES[number % 3] if number % 5 else "slippage_cross"
     regime = rng.choice(("calm", "hard", "extreme", "wide"))
     if regime == "wide":
         tape = wide_tape(rng, 1000)
@@ -111,8 +111,8 @@ def main() -> int:
             apart += [] if found.events else [number]
             largest = max(largest, found.largest)
             seen += events(tape, spec, theirs)
-            # Twice what is missing a configuration that is left, since some have few.
-            share = 2 * (given.questions - sum(types.values())) // (given.configurations - number) + 1
+            # Three times what is missing a configuration that is left, since some have few.
+            share = 3 * (given.questions - sum(types.values())) // (given.configurations - number) + 1
             for record in asked(tape, spec, number, min(share, given.questions - sum(types.values()))):
                 types[record.type] += 1
                 file.write(to_line(record))
