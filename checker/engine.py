@@ -1,12 +1,14 @@
 """The second engine: backtrader's backtests from the published semantics alone, without backtrader.
 
 A backtest is two steps. A strategy of :data:`STRATEGIES` turns closes into :class:`Wishes`, which know
-nothing of cash; :func:`_trade` goes from one wish to the next that matters and keeps the account. Floats are
-combined in backtrader's order, so that sizes, refusals and ties come out the same, not nearly so.
+nothing of cash; :func:`_trade` goes from one wish to the next that matters and keeps the account, or, where a strategy
+has more than market orders, a trader of ``orders/`` does with a simulated broker. Floats are combined in backtrader's
+order, so that sizes, refusals and ties come out the same, not nearly so.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,6 +17,9 @@ import numpy as np
 
 from backtrader_bench.backtest.result import Fill, Rejection, Result, Signal, Trade
 from backtrader_bench.checker.indicators import Closes, crossings, placed, rsi, smoothed
+from backtrader_bench.checker.orders.indicators import highest_before
+from backtrader_bench.checker.orders.sizing import shares
+from backtrader_bench.checker.orders.traders import AtrStop, BracketBreakout, SlippageCross, Trader, TrailingStop, trade
 from backtrader_bench.errors import BacktestError
 
 if TYPE_CHECKING:
@@ -56,6 +61,10 @@ class Strategy:
     wishes: Callable[[Closes, Mapping[str, float], Mapping[str, int]], tuple[Flags, Flags]]
     recorded: tuple[str, str] = ("pfast", "pslow")
     """The parameters whose simple averages are recorded beside the strategy."""
+    trader: Callable[[Tape, BacktestSpec, Flags, Flags], Trader] | None = None
+    """Who trades on the wishes with more than market orders."""
+    delays: bool = True
+    """Whether its orders can be delayed: resting orders can't."""
 
 
 def _sma_crossover(closes: Closes, params: Mapping[str, float], n: Mapping[str, int]) -> tuple[Flags, Flags]:
@@ -85,6 +94,15 @@ def _macd(closes: Closes, params: Mapping[str, float], n: Mapping[str, int]) -> 
     return crossings(macd - placed(signal, len(macd)))
 
 
+def _breakout(closes: Closes, params: Mapping[str, float], n: Mapping[str, int]) -> tuple[Flags, Flags]:
+    above = closes.array > highest_before(closes.highs, n["lookback"])
+    return above, np.zeros_like(above)
+
+
+def _crossing_bar(n: Mapping[str, int]) -> int:
+    return max(n["pfast"], n["pslow"])
+
+
 # A crossing compares with the bar before, so it needs one bar more than its averages.
 STRATEGIES = {
     "sma_crossover": Strategy(
@@ -105,6 +123,21 @@ STRATEGIES = {
         ("pfast", "pslow", "psignal"), ("target_percent",),
         lambda n: max(n["pfast"], n["pslow"]) + n["psignal"] - 1, _macd,
     ),
+    "bracket_breakout": Strategy(
+        ("pfast", "pslow", "lookback"), ("stop_percent", "limit_percent", "target_percent"),
+        lambda n: n["lookback"], _breakout, trader=BracketBreakout, delays=False,
+    ),
+    "trailing_stop": Strategy(
+        ("pfast", "pslow"), ("trail_percent", "target_percent"), _crossing_bar, _sma_crossover,
+        trader=TrailingStop, delays=False,
+    ),
+    "atr_stop": Strategy(
+        ("pfast", "pslow", "atr_period"), ("atr_multiplier", "target_percent"),
+        lambda n: max(_crossing_bar(n), n["atr_period"]), _sma_crossover, trader=AtrStop, delays=False,
+    ),
+    "slippage_cross": Strategy(
+        ("pfast", "pslow"), ("slip_percent", "target_percent"), _crossing_bar, _sma_crossover, trader=SlippageCross
+    ),
 }  # fmt: skip
 
 
@@ -115,6 +148,10 @@ def simulate(tape: Tape, spec: BacktestSpec) -> Result:
     indicators need, an amount that is no usable number.
     """
     wishes = _wishes(tape, spec)
+    trader = strategy_named(spec.strategy).trader
+    if trader is not None:
+        averages = (column[wishes.first :].tolist() for column in (wishes.fast, wishes.slow))
+        return trade(trader(tape, spec, wishes.buy, wishes.sell), wishes.first, *averages)
     account = _trade(tape, spec, wishes)
     rows = np.array(tape.close[wishes.first :])
     lengths = np.diff([*account.since, len(tape)])
@@ -143,7 +180,7 @@ def _wishes(tape: Tape, spec: BacktestSpec) -> Wishes:
     first = max(strategy.needs(periods), *(periods[name] - 1 for name in strategy.recorded))
     if first >= len(tape):
         raise BacktestError(f"{spec.strategy} with these parameters needs {first + 1} bars, not {len(tape)}")
-    closes = Closes(tape.close, np.array(tape.close))
+    closes = Closes(tape.close, np.array(tape.close), np.array(tape.high))
     buy, sell = strategy.wishes(closes, spec.params, periods)
     fast, slow = closes.pair(*(periods[name] for name in strategy.recorded))
     return Wishes(first, fast, slow, buy, sell)
@@ -167,8 +204,11 @@ def check_spec(spec: BacktestSpec) -> None:
         _whole(name, spec.params[name], 1)
     for name in strategy.levels:
         _finite(name, spec.params[name])
+        _inside(name, spec.params[name])
     _whole("stake", spec.stake, 1)
     _whole("fill_delay", spec.fill_delay, 0)
+    if spec.fill_delay and not strategy.delays:
+        raise BacktestError(f"fill_delay is {spec.fill_delay}; the resting orders of {spec.strategy} can't be delayed")
     _finite("initial_cash", spec.initial_cash)
     _finite("commission_rate", spec.commission_rate)
     if spec.initial_cash <= 0 or spec.params["target_percent"] <= 0:
@@ -177,6 +217,19 @@ def check_spec(spec: BacktestSpec) -> None:
         raise BacktestError(f"commission_rate is {spec.commission_rate!r}; it must be from 0 to below 1")
     if spec.sizing not in ("capped", "fixed"):
         raise BacktestError(f"sizing is {spec.sizing!r}; it must be capped or fixed")
+
+
+# Beyond these an order has no price, or a stop stands on the wrong side of it.
+BOUNDS = {
+    "stop_percent": (0.0, 1.0), "trail_percent": (0.0, 1.0), "slip_percent": (0.0, 1.0),
+    "limit_percent": (0.0, LARGEST), "atr_multiplier": (0.0, LARGEST),
+}  # fmt: skip
+
+
+def _inside(name: str, value: float) -> None:
+    low, high = BOUNDS.get(name, (-math.inf, math.inf))
+    if not low < value < high:
+        raise BacktestError(f"{name} is {value!r:.40}; it must lie between {low:g} and {high:g}")
 
 
 def _whole(name: str, value: object, least: int) -> None:
@@ -264,7 +317,7 @@ def _trade(tape: Tape, spec: BacktestSpec, wishes: Wishes) -> Account:
         if place == len(wanted[side]):
             return account
         decided = wanted[side][place]
-        size = account.size or _shares(spec, account.cash, tape.close[decided])
+        size = account.size or shares(spec, account.cash, tape.close[decided])
         if size <= 0:
             bar = decided + 1
             continue
@@ -273,10 +326,3 @@ def _trade(tape: Tape, spec: BacktestSpec, wishes: Wishes) -> Account:
         if bar >= len(tape):
             return account
         account.send(side, size, bar, tape.close[bar - 1], tape.open[bar])
-
-
-def _shares(spec: BacktestSpec, cash: float, close: float) -> int:
-    """Shares of a buy decided at ``close``."""
-    if spec.sizing == "fixed":
-        return spec.stake
-    return min(spec.stake, int(cash * spec.params["target_percent"] * 0.95 / close))

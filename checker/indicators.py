@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ class Closes:
 
     exact: tuple[float, ...]
     array: Floats
+    highs: Floats = field(default_factory=lambda: np.empty(0))
+    """The bars' highs, for the rules that look at them."""
 
     def sma(self, n: int) -> Floats:
         """Simple average over ``n`` closes, NaN before the first; within float error of the exact one."""

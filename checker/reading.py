@@ -83,7 +83,15 @@ FORMS: Mapping[str, str] = {
     "commission_breakeven": "%",
     "delayed_fill_cost": r"\$",
     "worst_rolling_window": "%",
+    "bracket_exit_kind": r"(?P<word>its stop order|its limit order) on @",
+    "stop_trail_level_on_date": r"\$",
+    "cancelled_orders": "#",
+    "margin_rejections": "#",
+    "atr_stop_exit_date": "@",
+    "slippage_cost": r"\$",
 }
+WORDS: Mapping[str, str] = {"its stop order": "stop", "its limit order": "limit"}
+"""Labels that stand before the values of an option, in a form's group ``word``."""
 LABELS: Mapping[str, Mapping[str, str]] = {
     "signal_state_on_date": {
         f"fast SMA {relation} slow SMA, {position}": f"{side}_{state}"
@@ -124,7 +132,10 @@ def match(form: str, text: str) -> Parts | None:
     skeleton = " ".join(VALUE.sub(sign, text).split())
     # Signs that stand in the text itself would pass for values that aren't there.
     honest = sum(skeleton.count(mark) for mark in "#~$%@&") == len(parts)
-    return tuple(parts) if honest and re.fullmatch(form, skeleton) else None
+    found = re.fullmatch(form, skeleton)
+    if not found or not honest:
+        return None
+    return (Label(WORDS[found["word"]]), *parts) if "word" in found.groupdict() else tuple(parts)
 
 
 def _typed(kind: str, text: str) -> tuple[str, Part]:

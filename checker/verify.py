@@ -222,7 +222,27 @@ def _apart(one: Result, other: Result) -> str:
         equal = (mine.bar, mine.side, mine.size) == (theirs.bar, theirs.side, theirs.size)
         if not equal or not _close(mine.price, theirs.price):
             return f"the fills differ from bar {min(mine.bar, theirs.bar)} on"
+    return _orders_apart(one, other)
+
+
+def _orders_apart(one: Result, other: Result) -> str:
+    """The same for the logs of orders and the stop's levels; strategies without either have empty ones."""
+    if len(one.orders) != len(other.orders):
+        return f"the orders differ: {len(one.orders)} and {len(other.orders)}"
+    for mine, theirs in zip(one.orders, other.orders, strict=True):
+        bare = [msgspec.structs.replace(order, price=None) for order in (mine, theirs)]
+        if bare[0] != bare[1] or not _same_price(mine.price, theirs.price):
+            return f"the orders differ from order {mine.ref} on"
+    if len(one.stops) != len(other.stops):
+        return f"the stop levels differ: {len(one.stops)} and {len(other.stops)}"
+    for row, (level, another) in enumerate(zip(one.stops, other.stops, strict=True)):
+        if not _same_price(level, another):
+            return f"the stop levels differ from bar {one.first_row + row} on"
     return ""
+
+
+def _same_price(one: float | None, other: float | None) -> bool:
+    return one is other if one is None or other is None else _close(one, other)
 
 
 def _answers(claim: Claim, cases: Mapping[str, Case], findings: Findings) -> dict[str, Answer | Undefined]:

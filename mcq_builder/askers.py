@@ -14,7 +14,7 @@ from backtrader_bench.mcq_builder.hidden_draws import hidden_draws
 from backtrader_bench.mcq_builder.options.bundles import bundle
 from backtrader_bench.mcq_builder.options.diagnostic import diagnostic_question
 from backtrader_bench.mcq_builder.options.siblings import sibling_question
-from backtrader_bench.mcq_builder.questions import in_turn, questions
+from backtrader_bench.mcq_builder.questions import check_fit, in_turn, questions
 from backtrader_bench.mcq_builder.secret import hidden_stream
 
 if TYPE_CHECKING:
@@ -66,8 +66,13 @@ class HiddenAsker:
         """See Asker."""
         hidden = worlds_of(self.setup)
         rng = hidden_stream(self.setup.secret, "draw", self.seed, template, self.setup.config)
+
+        def drawn() -> Iterator[dict[str, Any]]:
+            check_fit(template, self.setup.spec.strategy)
+            return hidden_draws(template, hidden, rng)
+
         return in_turn(
-            lambda: hidden_draws(template, hidden, rng),
+            drawn,
             lambda params: _ASKED[self.setup.scheme](template, hidden, params, self.seed),
         )
 

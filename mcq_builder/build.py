@@ -24,6 +24,7 @@ from backtrader_bench.mcq_builder.questions import scope_key
 from backtrader_bench.mcq_builder.seeds import stream
 from backtrader_bench.mcq_builder.settings import PERIODS_PER_YEAR, Settings
 from backtrader_bench.records import HIDDEN_SCHEMES
+from backtrader_bench.templates.registry import TEMPLATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -165,14 +166,14 @@ def build_bank(
     if settings.bundle:
         return _bundled(settings, of, exclude, progress)
     chosen = {tier: names for tier, names in settings.templates().items() if names}
+    order = {tier: _order(names, list(of), settings.seed, tier) for tier, names in chosen.items()}
     if settings.all_templates:
-        quotas = {tier: len(names) * len(of) for tier, names in chosen.items()}
+        quotas = {tier: len(streams) for tier, streams in order.items()}
     else:
         quotas = _split(settings.num_questions, list(chosen))
     bank = Bank([], sum(quotas.values()))
     seen: set[str] = set()
-    for tier, names in chosen.items():
-        streams = _order(names, list(of), settings.seed, tier)
+    for tier, streams in order.items():
         most = 1 if settings.all_templates else None
         filler = _Filler(settings, of, parallel, seen, exclude, bank)
         bank.questions += filler.fill(streams, quotas[tier], most)
@@ -211,13 +212,18 @@ def _split(total: int, tiers: list[str]) -> dict[str, int]:
 
 
 def _order(templates: list[str], strategies: list[str], seed: int, tier: str) -> list[Stream]:
-    """Streams such that every template comes once before any comes twice, strategies rotating over them."""
+    """Streams such that every template comes once before any comes twice, strategies rotating over them.
+
+    A template comes with the strategies that it fits; one that fits none keeps all, to say so.
+    """
     shuffled = list(templates)
     stream(seed, "order", tier).shuffle(shuffled)
+    fitting = {name: list(filter(TEMPLATES[name].fits, strategies)) or strategies for name in templates}
     return [
-        Stream(name, strategies[(place + shift) % len(strategies)])
+        Stream(name, fitting[name][(place + shift) % len(fitting[name])])
         for shift in range(len(strategies))
         for place, name in enumerate(shuffled)
+        if shift < len(fitting[name])
     ]
 
 

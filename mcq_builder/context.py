@@ -79,5 +79,7 @@ class Context:
         return self.backtests.run(self.tape, msgspec.structs.replace(self.spec, commission_rate=rate))
 
     def delayed(self) -> Result:
-        """The backtest with every order sent one bar later."""
+        """The backtest with every order sent one bar later; Skip when resting orders could not be."""
+        if self.strategy.resting:
+            raise Skip("resting orders can't be sent a bar later")
         return self.backtests.run(self.tape, msgspec.structs.replace(self.spec, fill_delay=1))

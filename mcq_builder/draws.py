@@ -14,6 +14,7 @@ import msgspec
 from backtrader_bench.checker.engine import simulate
 from backtrader_bench.mcq_builder.answers.easy import signal_state
 from backtrader_bench.mcq_builder.answers.medium import action
+from backtrader_bench.mcq_builder.answers.orders import filled_exits
 from backtrader_bench.mcq_builder.context import Skip
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from backtrader_bench.mcq_builder.context import Context
 
 _LIMIT = 2000
+_OTHER_VALUES = {"trail_percent": (0.03, 0.05, 0.08, 0.1, 0.15), "atr_multiplier": (1.5, 2.0, 2.5, 3.0, 4.0)}
 _SPANS = (5, 10, 15, 20, 21, 30, 40, 42, 50, 60, 63, 80, 90, 100, 120, 126, 150, 200, 250, 252)
 
 
@@ -54,17 +56,19 @@ def _sma(of: Context, rng: Random) -> Iterator[dict[str, Any]]:
         yield {"which": which, "date": day}
 
 
-def _evenly(classes: dict[str, list[str]], rng: Random) -> Iterator[dict[str, Any]]:
-    """Dates such that each class comes up equally often, so that no class is a good guess; ends when one runs out."""
-    empty = [name for name, days in classes.items() if not days]
-    if empty:
+def _evenly(classes: dict[str, list[Any]], rng: Random, name: str = "date") -> Iterator[dict[str, Any]]:
+    """Dates (or numbers) such that each class comes up equally often, so that no class is a good guess.
+
+    Ends when one runs out.
+    """
+    if not all(classes.values()):
         raise Skip("not every state that the options offer occurs in this backtest")
-    pools = {name: _shuffled(days, rng) for name, days in classes.items()}
+    pools = {label: _shuffled(members, rng) for label, members in classes.items()}
     while True:
-        name = rng.choice(list(pools))
-        if not pools[name]:
+        label = rng.choice(list(pools))
+        if not pools[label]:
             return
-        yield {"date": pools[name].pop()}
+        yield {name: pools[label].pop()}
 
 
 def _by_class(names: tuple[str, ...], classify: Callable[[Context, int], str]) -> Callable[..., Any]:
@@ -80,6 +84,19 @@ def _by_class(names: tuple[str, ...], classify: Callable[[Context, int], str]) -
 def _holding_class(of: Context, row: int) -> str:
     # Three parts held to one part flat: 0 stands among the options of every such question, and is right in a quarter.
     return "flat" if not of.result.position[row] else f"held{row % 3}"
+
+
+def _bracket(of: Context, rng: Random) -> Iterator[dict[str, Any]]:
+    classes: dict[str, list[Any]] = {"stop": [], "limit": []}
+    for n, order in enumerate(filled_exits(of.result), 1):
+        classes[order.role].append(n)
+    return _evenly(classes, rng, "n")
+
+
+def _trailed_row(of: Context, rng: Random) -> Iterator[dict[str, Any]]:
+    standing = [day for day, row in of.row_of.items() if of.result.stops[row] is not None]
+    for day in _shuffled(standing, rng):
+        yield {"date": day}
 
 
 def _nth(count: Callable[[Context], int]) -> Callable[..., Any]:
@@ -114,11 +131,20 @@ def _neighbours(of: Context) -> list[dict[str, int | float]]:
         ]
     elif list(base) == ["window"]:
         found = [{"window": window} for window in range(10, 2 * int(base["window"]) + 21, 5)]
+    elif of.spec.strategy == "bracket_breakout":
+        spans = [int(base["lookback"]) + step for step in (-10, -5, 0, 5, 10, 15, 20) if base["lookback"] + step >= 2]
+        found = [
+            {"lookback": span, "stop_percent": stop, "limit_percent": limit}
+            for span, stop, limit in product(spans, (0.02, 0.03, 0.05, 0.08, 0.1), (0.05, 0.08, 0.1, 0.15, 0.2))
+        ]
     else:
         fast, slow = int(base["pfast"]), int(base["pslow"])
         fasts = [fast + step for step in (-4, -3, -2, 0, 2, 3, 5, 7) if fast + step >= 2]
         slows = [slow + step for step in (-10, -5, 0, 5, 8, 10, 15, 20, 30) if slow + step >= 3]
         found = [{"pfast": a, "pslow": b} for a, b in product(fasts, slows) if a < b]
+        for name, values in _OTHER_VALUES.items():
+            if name in base:
+                found = [{**one, name: value} for one, value in product(found, values)]
     kinds = {name: type(value) for name, value in of.spec.params.items()}
     typed = [{name: kinds[name](value) for name, value in one.items()} for one in found]
     return [one for one in typed if one != base]
@@ -201,4 +227,7 @@ _DRAWERS: dict[str, Callable[[Context, Random], Iterator[dict[str, Any]]]] = {
     "best_parameter_set": _four_sets,
     "commission_breakeven": _rates,
     "worst_rolling_window": _spans,
+    "bracket_exit_kind": _bracket,
+    "stop_trail_level_on_date": _trailed_row,
+    "atr_stop_exit_date": _nth(lambda of: len(filled_exits(of.result))),
 }

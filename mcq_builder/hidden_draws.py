@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from backtrader_bench.mcq_builder.answers.orders import filled_exits
 from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.draws import any_row, breakeven, draws
 from backtrader_bench.mcq_builder.hidden import FIRST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sized
     from random import Random
+
+    from backtrader_bench.backtest.result import Result
 
     from backtrader_bench.mcq_builder.hidden import Worlds
 
@@ -29,9 +32,11 @@ def _row(hidden: Worlds, rng: Random) -> Iterator[dict[str, Any]]:
     return any_row(hidden.first(FIRST)[0], rng)
 
 
-def _nth(events: str) -> Callable[[Worlds, Random], Iterator[dict[str, Any]]]:
+def _nth(events: Callable[[Result], Sized]) -> Callable[[Worlds, Random], Iterator[dict[str, Any]]]:
+    """The nth of some events, such that three worlds in four have as many."""
+
     def drawer(hidden: Worlds, rng: Random) -> Iterator[dict[str, Any]]:
-        counts = sorted(len(getattr(of.result, events)) for of in hidden.first(FIRST))
+        counts = sorted(len(events(of.result)) for of in hidden.first(FIRST))
         numbers = list(range(1, counts[FIRST // 4] + 1))
         rng.shuffle(numbers)
         for n in numbers:
@@ -63,7 +68,10 @@ _DRAWERS: dict[str, Callable[[Worlds, Random], Iterator[dict[str, Any]]]] = {
     "position_on_date": _row,
     "signal_state_on_date": _row,
     "strategy_action_on_date": _row,
-    "nth_trade_pnl": _nth("trades"),
-    "cash_after_nth_order": _nth("fills"),
+    "nth_trade_pnl": _nth(lambda result: result.trades),
+    "cash_after_nth_order": _nth(lambda result: result.fills),
+    "bracket_exit_kind": _nth(filled_exits),
+    "atr_stop_exit_date": _nth(filled_exits),
+    "stop_trail_level_on_date": _row,
     "commission_breakeven": _rates,
 }

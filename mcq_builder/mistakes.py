@@ -80,6 +80,11 @@ def tolerance(words: Template, key: Answer) -> float | None:
     return float(round(0.45 * max(2 * kind.unit, 0.01 * abs(value)), 6))
 
 
+def _late(of: Context, params: dict[str, Any]) -> Changed | None:
+    """Every order sent a bar late, where that means something."""
+    return None if of.strategy.resting else _spec(fill_delay=1)(of, params)
+
+
 def _spec(**changes: Any) -> Callable[[Context, dict[str, Any]], Changed]:
     def mistake(of: Context, params: dict[str, Any]) -> Changed:
         return replace(of, spec=msgspec.structs.replace(of.spec, **changes)), params
@@ -134,7 +139,7 @@ def _year(of: Context, params: dict[str, Any]) -> Changed:
 
 MISTAKES: dict[str, Callable[[Context, dict[str, Any]], Changed | None]] = {
     "filled at the close of the decision": _same_bar,
-    "filled one bar late": _spec(fill_delay=1),
+    "filled one bar late": _late,
     "open used for close": _open_for_close,
     "periods one longer": _windows(1),
     "periods one shorter": _windows(-1),

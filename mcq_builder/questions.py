@@ -30,7 +30,18 @@ _PATIENCE = 300
 def questions(template: str, of: Context, scheme: str, seed: int) -> Iterator[Question | Skip]:
     """All questions of one template on one backtest, in seeded order, with the reasons for those not asked."""
     rng = stream(seed, "draw", template, of.config, of.tape.sha256)
-    return in_turn(lambda: draws(template, of, rng), lambda params: question(template, of, params, scheme, seed))
+
+    def drawn() -> Iterator[dict[str, Any]]:
+        check_fit(template, of.spec.strategy)
+        return draws(template, of, rng)
+
+    return in_turn(drawn, lambda params: question(template, of, params, scheme, seed))
+
+
+def check_fit(template: str, strategy: str) -> None:
+    """Skip a template that asks about what a strategy hasn't got."""
+    if not TEMPLATES[template].fits(strategy):
+        raise Skip(TEMPLATES[template].only_for)
 
 
 def in_turn(

@@ -163,7 +163,7 @@ def _params(name: str, value: Any) -> dict[str, Any]:
         except RecordError as error:
             raise UsageError(str(error)) from None
     if not isinstance(value, dict):
-        raise UsageError(f"{name} is {value!r}; it must be a JSON object such as {{\"pfast\": 12, \"pslow\": 40}}")
+        raise UsageError(f'{name} is {value!r}; it must be a JSON object such as {{"pfast": 12, "pslow": 40}}')
     return value
 
 
@@ -247,8 +247,10 @@ class Settings:
         return cls(**checked)
 
     def templates(self) -> dict[str, list[str]]:
-        """Chosen template names by tier, in registry order."""
+        """Chosen template names by tier, in registry order; those that fit no strategy only when they were named."""
         chosen = self.template or tuple(TEMPLATES)
+        if set(chosen) == set(TEMPLATES):
+            chosen = tuple(name for name in chosen if any(map(TEMPLATES[name].fits, self.strategy)))
         return {
             tier: [name for name in TEMPLATES if name in chosen and TEMPLATES[name].tier == tier]
             for tier in self.difficulty

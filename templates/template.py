@@ -40,12 +40,26 @@ class Template:
     scope: Literal["tape", "account", "backtest"] = "backtest"
     """What the answer depends on: the bars alone, bars with cash and commission, or the whole backtest. Two questions
     that differ only outside their scope are the same question."""
+    needs: tuple[str, ...] = ()
+    """The strategies that have what it asks about, by name; empty: every one has."""
+
+    def fits(self, strategy: str) -> bool:
+        """Whether it can be asked of a strategy."""
+        return not self.needs or strategy in self.needs
+
+    @property
+    def only_for(self) -> str:
+        """Why it isn't asked of other strategies."""
+        *most, last = self.needs
+        listed = f"{', '.join(most)} or {last}" if most else last
+        return f"it asks about orders that only {listed} {'have' if most else 'has'}"
 
     def option_text(self, answer: Mapping[str, Any]) -> str:
         """The option for an answer given by fields."""
         texts = {part.field: part.kind.text(answer[part.field]) for part in self.parts}
-        if self.phrases:
-            return self.phrases[texts["value"]]
+        for part in self.parts:
+            if part.kind.name == "label":
+                texts[part.field] = self.phrases[texts[part.field]]
         return self.option.format(**texts)
 
     def value(self, answer: Mapping[str, Any]) -> Any:

@@ -81,9 +81,9 @@ class Backtests:
 
 
 def engine_version(engine: Engine) -> str:
-    """Digest of the code that computes: the engine's module and its neighbours, and the libraries under it."""
+    """Digest of the code that computes: the engine's module, all beside and below it, and the libraries under it."""
     digest = hashlib.sha256()
-    for source in sorted(Path(inspect.getfile(engine)).parent.glob("*.py")):
+    for source in sorted(Path(inspect.getfile(engine)).parent.rglob("*.py")):
         digest.update(source.read_bytes())
     for library in ("backtrader", "numpy"):
         digest.update(f"{library} {version(library)}".encode())

@@ -12,6 +12,8 @@ import msgspec
 
 Side = Literal["buy", "sell"]
 Sizing = Literal["capped", "fixed"]
+Role = Literal["main", "stop", "limit", "trail", "close"]
+Status = Literal["completed", "cancelled", "margin", "rejected", "open"]
 
 
 class BacktestSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +51,7 @@ class Fill(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Trade(msgspec.Struct, frozen=True, array_like=True):
-    """One closed round trip: bought at ``open_bar``'s open, sold at ``close_bar``'s open."""
+    """One closed round trip: bought at ``open_bar``'s open, sold on ``close_bar``, at its open, a stop or a limit."""
 
     open_bar: int
     close_bar: int
@@ -76,6 +78,26 @@ class Rejection(msgspec.Struct, frozen=True, array_like=True):
     size: int
 
 
+class LoggedOrder(msgspec.Struct, frozen=True, array_like=True):
+    """One order of a strategy with order mechanics, as it stood when the backtest ended."""
+
+    ref: int
+    """From 1, in order of creation."""
+    role: Role
+    """``main`` enters; ``stop``, ``limit`` and ``trail`` rest and exit; ``close`` sells at the market."""
+    side: Side
+    size: int
+    """Shares, positive on both sides."""
+    created: int
+    """Bar on whose close it was made."""
+    status: Status
+    """``margin``: refused for want of cash; ``rejected``: a child after its main order was; ``open``: still alive."""
+    bar: int | None = None
+    """Bar of the fill, cancel or refusal; None while open."""
+    price: float | None = None
+    """Fill price; None unless completed."""
+
+
 class Result(msgspec.Struct, frozen=True):
     """A finished backtest. ``fast`` .. ``position`` have one entry a row, taken at the row's close.
 
@@ -96,6 +118,11 @@ class Result(msgspec.Struct, frozen=True):
     """Closed trades in order of closing."""
     signals: list[Signal]
     rejections: list[Rejection]
+    orders: list[LoggedOrder] = []
+    """Every order, in order of creation; kept only for the strategies with order mechanics."""
+    stops: list[float | None] = []
+    """For strategies with a stop: a row's entry is the level at which the stop stands after its close, the one that the
+    next bar is tested against; None when no position is held or none stands."""
 
     @property
     def rows(self) -> int:

@@ -66,7 +66,11 @@ class Rules(bt.Strategy):  # type: ignore[misc]
             self.decide()
         if self.decided is not None and self.bar - self.decided[2] >= self.spec.fill_delay:
             self.send()
+        self.protect()
         self.write_row()
+
+    def protect(self) -> None:
+        """Place or move resting orders, once the bar's market order (if any) has been sent; none by default."""
 
     def decide(self) -> None:
         """Turn a signal on this close into a decision; a buy of 0 shares is none."""

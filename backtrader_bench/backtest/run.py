@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 def run(tape: Tape, spec: BacktestSpec) -> Result:
     """The result of ``spec`` on all bars of ``tape``.
 
-    No slippage, no cheating on open or close; commission is a share of traded value on each side. BacktestError when
-    the tape has no bar left after the warm-up.
+    No cheating on open or close; commission is a share of traded value on each side; slippage only for a strategy with
+    a ``slip_percent``. BacktestError when the tape has no bar left after the warm-up, or when a strategy with resting
+    orders is to be delayed.
     """
     entry = strategy_named(spec.strategy)
+    if entry.resting and spec.fill_delay:
+        raise BacktestError(f"{spec.strategy} has resting orders, which a fill_delay can't delay")
     needed = entry.first_row(spec.params) + 1
     if len(tape) < needed:
         raise BacktestError(
@@ -28,13 +31,18 @@ def run(tape: Tape, spec: BacktestSpec) -> Result:
         )
     import backtrader as bt
 
+    from backtrader_bench.backtest.order_rules import ORDER_RULES
     from backtrader_bench.backtest.rules import RULES
 
     cerebro = bt.Cerebro(stdstats=False, preload=True, runonce=True)
     cerebro.adddata(_feed(bt)(tape=tape))
-    cerebro.addstrategy(RULES[spec.strategy], spec=spec)
+    cerebro.addstrategy({**RULES, **ORDER_RULES}[spec.strategy], spec=spec)
     cerebro.broker.setcash(spec.initial_cash)
     cerebro.broker.setcommission(commission=spec.commission_rate)
+    if "slip_percent" in spec.params:
+        cerebro.broker.set_slippage_perc(
+            spec.params["slip_percent"], slip_open=True, slip_limit=True, slip_match=True, slip_out=False
+        )
     result: Result = cerebro.run()[0].result()
     return result
 

@@ -1,7 +1,8 @@
 """The strategies: their parameters, defaults and bounds. Adding one is one entry here and one class in ``rules.py``.
 
-Defaults are those of the published Backtrader-Bench. Every strategy trades one symbol long only: it decides on the
-close of a bar, its market order fills at the next bar's open, and while an order is pending no new signal is looked at.
+Defaults of the first five are those of the published Backtrader-Bench. Every strategy trades one symbol long only: it
+decides on the close of a bar, its market order fills at the next bar's open, and while an order is pending no new
+signal is looked at. The last four exit by resting orders or pay slippage, see docs/orders.md.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ class Strategy:
     """Bars before the first row, from the strategy's own indicators (the recorded SMAs come on top)."""
     aliases: tuple[tuple[str, str], ...] = ()
     """Other names under which published files carry a parameter, as (theirs, ours)."""
+    resting: bool = False
+    """Whether its exits rest in the market (stops, limits), so that ``fill_delay`` means nothing for it."""
 
     @property
     def defaults(self) -> Params:
@@ -74,6 +77,11 @@ class Strategy:
 
 def _period(name: str, default: int, low: int = 1) -> Parameter:
     return Parameter(name, default, low, 2000)
+
+
+def _share(name: str, default: float) -> Parameter:
+    """A fraction of a price."""
+    return Parameter(name, default, 0.0001, 0.9999)
 
 
 _TARGET = Parameter("target_percent", 1.0, 0.0001, 1.0)
@@ -112,6 +120,28 @@ REGISTRY: dict[str, Strategy] = {
             "macd_crossover", "buy when MACD(pfast, pslow) crosses above its EMA(psignal), close when it crosses below",
             (_period("pfast", 12), _period("psignal", 9), _period("pslow", 26), _TARGET), ("pfast", "pslow"),
             _fast_slow, lambda p: max(_fast_slow(p)) + int(p["psignal"]) - 1,
+        ),
+        Strategy(
+            "bracket_breakout", "buy on a close above the highs before it, with a stop and a limit order as its exits",
+            (_period("pfast", 10), _period("pslow", 30), _period("lookback", 20), _share("stop_percent", 0.05),
+             Parameter("limit_percent", 0.1, 0.0001, 10.0), _TARGET), ("lookback", "stop_percent", "limit_percent"),
+            _fast_slow, lambda p: int(p["lookback"]), resting=True,
+        ),
+        Strategy(
+            "trailing_stop", "buy when SMA(pfast) crosses above SMA(pslow), trail a stop, close when it crosses below",
+            (_period("pfast", 10), _period("pslow", 30), _share("trail_percent", 0.1), _TARGET),
+            ("pfast", "pslow", "trail_percent"), _fast_slow, lambda p: max(_fast_slow(p)), resting=True,
+        ),
+        Strategy(
+            "atr_stop", "buy when SMA(pfast) crosses above SMA(pslow), exit at a stop that ratchets by the ATR",
+            (_period("pfast", 10), _period("pslow", 30), _period("atr_period", 14),
+             Parameter("atr_multiplier", 3.0, 0.01, 100.0), _TARGET), ("pfast", "pslow", "atr_multiplier"),
+            _fast_slow, lambda p: max(*_fast_slow(p), int(p["atr_period"])), resting=True,
+        ),
+        Strategy(
+            "slippage_cross", "sma_crossover with slippage on every fill, up to the bar's high or low",
+            (_period("pfast", 10), _period("pslow", 30), _share("slip_percent", 0.005), _TARGET), ("pfast", "pslow"),
+            _fast_slow, lambda p: max(_fast_slow(p)),
         ),
     )
 }  # fmt: skip

@@ -21,6 +21,7 @@ from backtrader_bench.checker.answers import (
 )
 from backtrader_bench.checker.oracles import measures
 from backtrader_bench.checker.oracles.case import Oracle, held_rows, longest_run, net, same, side_signals
+from backtrader_bench.checker.oracles.orders import RESTING
 from backtrader_bench.errors import RecordError
 
 if TYPE_CHECKING:
@@ -222,8 +223,10 @@ def _rates(rates: Any) -> list[float]:
     return [float(rate) for rate in rates]
 
 
-def delayed_fill_cost(case: Case) -> Answer:
+def delayed_fill_cost(case: Case) -> Answer | Undefined:
     """Net P/L lost when every order goes out one bar later."""
+    if case.spec.strategy in RESTING:
+        return Undefined(f"the resting orders of {case.spec.strategy} can't be sent later")
     return single(Money(case.net - net(case.rerun(fill_delay=1), case.spec)))
 
 

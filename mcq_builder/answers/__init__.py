@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from backtrader_bench.mcq_builder.answers import easy, hard, medium
+from backtrader_bench.mcq_builder.answers import easy, hard, medium, orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,9 +26,12 @@ _HARD = (
     "sharpe_ratio sortino_ratio annualized_volatility longest_losing_streak excess_over_buy_and_hold time_under_water "
     "best_parameter_set commission_breakeven delayed_fill_cost worst_rolling_window"
 )
+_ORDERS = (
+    "bracket_exit_kind stop_trail_level_on_date cancelled_orders margin_rejections atr_stop_exit_date slippage_cost"
+)
 
 ANSWERS: dict[str, Callable[[Context, Mapping[str, Any]], Answer]] = {
     name: getattr(module, name)
-    for module, names in ((easy, _EASY), (medium, _MEDIUM), (hard, _HARD))
+    for module, names in ((easy, _EASY), (medium, _MEDIUM), (hard, _HARD), (orders, _ORDERS))
     for name in names.split()
 }

@@ -99,11 +99,12 @@ def _position(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) 
 
 
 def _signals(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
-    """Buys and sells move together: a long-only strategy alternates them."""
+    """Buys and sells move together: a long-only strategy alternates them. Where only resting orders sell, buys move."""
     rank = rng.randrange(4)
-    buys = integer_steps(key["buys"], rank, rng, low=max(0, key["buys"] - key["sells"]))
+    sells = key["sells"] > 0 or not of.strategy.resting
+    buys = integer_steps(key["buys"], rank, rng, low=max(0, key["buys"] - key["sells"]) if sells else 0)
     moved = [n - key["buys"] for place, n in enumerate(buys) if place != rank]
-    return [({"buys": key["buys"] + by, "sells": key["sells"] + by}, "ladder") for by in moved]
+    return [({"buys": key["buys"] + by, "sells": key["sells"] + by * sells}, "ladder") for by in moved]
 
 
 def _first_buy(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
@@ -214,6 +215,54 @@ def _rates(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> 
     return [({"value": rate}, "another candidate") for rate in params["rates"] if rate != key["value"]]
 
 
+def _bracket_exit(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
+    """Both kinds with both dates: the right one, and one some sessions before or after it on which prices turned."""
+    days = of.tape.dates
+    wrong = days[_other_turn(of, days.index(key["date"]), rng)]
+    other = next(kind for kind in TEMPLATES["bracket_exit_kind"].phrases if kind != key["kind"])
+    return [
+        ({"kind": key["kind"], "date": wrong}, "the right order, another date"),
+        ({"kind": other, "date": key["date"]}, "the other order"),
+        ({"kind": other, "date": wrong}, "the other order, another date"),
+    ]
+
+
+def _other_turn(of: Context, exit_bar: int, rng: Random) -> int:
+    """A bar up to 15 from an exit, before or after it, whose close moved far the other way.
+
+    A stop goes with a fall and a limit with a rise; so each of the two kinds has a day that looks like it.
+    """
+    closes = of.tape.close
+    if not 16 <= exit_bar < len(closes) - 16:
+        raise Skip(NO_ROOM)
+    side = rng.choice((-1, 1))
+    fell = closes[exit_bar] < closes[exit_bar - 1]
+    moves = {bar: closes[bar] / closes[bar - 1] - 1 for bar in range(exit_bar + side, exit_bar + 16 * side, side)}
+    turns = sorted((bar for bar in moves if moves[bar] > 0) if fell else (bar for bar in moves if moves[bar] < 0),
+                   key=lambda bar: -abs(moves[bar]))  # fmt: skip
+    if len(turns) < 3:
+        raise Skip(NO_ROOM)
+    return rng.choice(turns[:3])
+
+
+def _trail_level(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
+    """Levels that the day's bar allows: a trail stands at or above what its close sets, and below its low."""
+    bar, share = of.bar(of.row_of[params["date"]]), float(of.spec.params["trail_percent"])
+    close, level = of.tape.close[bar], key["value"]
+    # Three steps must fit on either side, whatever the rank, or the bar alone would tell ranks apart.
+    most = min(level - (close - close * share), of.tape.low[bar] - level) / 3
+    if most < 0.012 * level:
+        raise Skip("the day's own bar leaves no room for other levels")
+    rank, values = rng.randrange(4), [level]
+    for place in range(3):
+        step = rng.uniform(0.0105 * level, min(most, 0.04 * level))
+        if place < rank:
+            values.insert(0, values[0] - step)
+        else:
+            values.append(values[-1] + step)
+    return _origin([{"value": value} for place, value in enumerate(values) if place != rank], "ladder within the bar")
+
+
 _SHAPES: dict[str, Shape] = {
     "position_on_date": _position,
     "signal_state_on_date": _labels("signal_state_on_date"),
@@ -230,4 +279,6 @@ _SHAPES: dict[str, Shape] = {
     "signal_diff": _signal_diff,
     "best_parameter_set": _sets,
     "commission_breakeven": _rates,
+    "bracket_exit_kind": _bracket_exit,
+    "stop_trail_level_on_date": _trail_level,
 }

@@ -12,6 +12,7 @@ import pytest
 from backtrader_bench.checker.answers import Answer, Percent, Undefined, show
 from backtrader_bench.checker.oracles import ORACLES, measures
 from backtrader_bench.checker.oracles.case import Case
+from backtrader_bench.checker.oracles.orders import ORDERS
 from backtrader_bench.errors import RecordError
 from tests.checker.hand import RESULT, case, ending, flat
 
@@ -103,7 +104,7 @@ def test_answers_worked_out_by_hand(template: str, asked: dict[str, Any], expect
 
 
 def test_every_template_is_there_once() -> None:
-    assert len(ORACLES) == 52
+    assert len(ORACLES) == 58
     tested = {template for template, _, _ in BY_HAND}
     second_backtest = {
         "sma_comparison",
@@ -112,7 +113,8 @@ def test_every_template_is_there_once() -> None:
         "commission_breakeven",
         "delayed_fill_cost",
     }
-    assert set(ORACLES) == tested | second_backtest | {"drawdown_recovery_days"}
+    # Order mechanics have a page of tests of their own, test_order_oracles.py.
+    assert set(ORACLES) == tested | second_backtest | {"drawdown_recovery_days"} | set(ORDERS)
 
 
 OTHER = {"pfast": 3, "pslow": 9}

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 
+import msgspec
+
 from backtrader_bench.backtest.result import BacktestSpec, Result
 from backtrader_bench.market.tape import Tape
 
@@ -79,7 +81,7 @@ class Gap:
 
     events: bool
     largest: float
-    """Of fast, slow, cash, value, net P/L and fill prices; relative above 1."""
+    """Of fast, slow, cash, value, net P/L, fill prices and stop levels; relative above 1."""
 
 
 def gap(one: Result, other: Result) -> Gap:
@@ -93,6 +95,8 @@ def gap(one: Result, other: Result) -> Gap:
             result.signals,
             result.rejections,
             result.position,
+            [msgspec.structs.replace(order, price=None) for order in result.orders],
+            [level is None for level in result.stops],
         )
 
     names = ("fast", "slow", "cash", "value")
@@ -100,6 +104,8 @@ def gap(one: Result, other: Result) -> Gap:
     columns.append(([t.net for t in one.trades], [t.net for t in other.trades]))
     # backtrader keeps a fill's price as a weighted average, which can move its last bit.
     columns.append(([f.price for f in one.fills], [f.price for f in other.fills]))
+    for numbers in (lambda r: [o.price for o in r.orders], lambda r: r.stops):
+        columns.append(tuple([n for n in numbers(r) if n is not None] for r in (one, other)))  # type: ignore[arg-type]
     pairs = [pair for left, right in columns for pair in zip(left, right, strict=False)]
     largest = max((abs(a - b) / max(1.0, abs(a)) for a, b in pairs), default=0.0)
     return Gap(shape(one) == shape(other) and one.rows == other.rows, largest)
