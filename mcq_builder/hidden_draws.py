@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from random import Random
 
     from backtrader_bench.backtest.result import Result
-
     from backtrader_bench.mcq_builder.hidden import Worlds
 
 
