@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backtrader_bench.backtest.strategies import REGISTRY
+from backtrader_bench.backtest.strategies import REGISTRY, strategy_named
 from backtrader_bench.errors import BacktestError, DataError, UsageError
 from backtrader_bench.market import bundled, sources
 from backtrader_bench.market.synthetic import REGIMES
@@ -57,24 +57,26 @@ def generate(
     """``wish.number`` items, the same for every ``jobs``; UsageError when the wish can't be filled."""
     items: list[Item] = []
     certificates = Certificates()
-    first, barren = 0, 0
+    first, barren, why = 0, 0, ""
     while len(items) < wish.number and barren < _PATIENCE:
         count = -(-(wish.number - len(items)) // wish.per)
         before = len(items)
         run = spread(built, jobs)
-        for found, seen in run((wish, index, verify) for index in range(first, first + count)):
+        for found, seen, reason in run((wish, index, verify) for index in range(first, first + count)):
             items += found
             certificates.add(seen)
+            why = reason or why
             progress(min(len(items), wish.number))
         first += count
         barren = barren + 1 if len(items) == before else 0
     if not items:
-        raise UsageError("no question can be generated with these templates, strategies and data")
+        cause = f": {why}" if why else ""
+        raise UsageError(f"no question can be generated with these templates, strategies and data{cause}")
     return items[: wish.number], certificates
 
 
-def built(wish: Wish, index: int, verify: VerifyCertificate) -> tuple[list[Item], Certificates]:
-    """The items of one configuration; none where its bars can't carry it."""
+def built(wish: Wish, index: int, verify: VerifyCertificate) -> tuple[list[Item], Certificates, str]:
+    """The items of one configuration; where its bars can't carry it none, and the reason."""
     settings = configuration(wish, index)
     certificates = Certificates()
     try:
@@ -82,21 +84,21 @@ def built(wish: Wish, index: int, verify: VerifyCertificate) -> tuple[list[Item]
         if wish.data is not None:
             settings, tape = _windowed(settings, tape, stream(wish.seed, "window", index))
         bank = build_bank(settings, tape, spread(fetch))
-    except (BacktestError, DataError):
+    except (BacktestError, DataError) as error:
         # Too few bars for these parameters: another configuration takes its place.
-        return [], certificates
+        return [], certificates, str(error)
     items = []
     for question in bank.questions:
         fields = msgspec.to_builtins(question)
         items.append(item_of(fields, f"configuration {index}"))
         certificates.look(fields, verify)
-    return items, certificates
+    return items, certificates, ""
 
 
 def configuration(wish: Wish, index: int) -> Settings:
     """The settings of one configuration."""
     rng = stream(wish.seed, "audit", wish.scheme, index)
-    names = wish.strategies or tuple(REGISTRY)
+    names = tuple(REGISTRY) if "all" in (wish.strategies or ("all",)) else wish.strategies
     strategy = names[index % len(names)]
     given: dict[str, Any] = {
         "strategy": strategy,
@@ -150,7 +152,7 @@ def _windowed(settings: Settings, tape: Any, rng: Random) -> tuple[Settings, Any
 
 def parameters(strategy: str, rng: Random) -> dict[str, Any]:
     """Parameters of a strategy near its defaults, drawn so that fast stays below slow."""
-    found: dict[str, Any] = dict(REGISTRY[strategy].defaults)
+    found: dict[str, Any] = dict(strategy_named(strategy).defaults)
     for name, value in found.items():
         if name.endswith("threshold"):
             continue

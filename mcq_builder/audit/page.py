@@ -185,7 +185,7 @@ def _part(audit: Audit, plural: str, subsets: Sequence[Subset]) -> str:
     limit = audit.criteria.subset_accuracy
     rows = "".join(
         _line(
-            "leak" if one.n >= audit.criteria.least and one.accuracy > limit else "",
+            "leak" if one.draws >= audit.criteria.least and one.accuracy > limit else "",
             one.name or "(none)", one.attacker, (one.accuracy, one.low, one.high), most, f"n {one.n:,}",
         )
         for one in subsets

@@ -25,7 +25,7 @@ class Criteria:
     uniform_p: float = 0.01
     """The least p of the chi-square tests of letters and of ranks."""
     least: int = 1000
-    """Questions: with fewer a bank is too small, and so is a subset to be judged."""
+    """Independent draws of a key: with fewer a bank is too small, and so is a subset to be judged."""
     permutations: int = 999
     """Redraws of the keys."""
 
@@ -62,6 +62,8 @@ class Subset:
     """type, tier, scheme, strategy."""
     name: str
     n: int
+    draws: int
+    """Independent draws of a key among them: questions of one bundle count once."""
     attacker: str
     accuracy: float
     low: float
@@ -93,6 +95,8 @@ class Audit:
     """A whole audit."""
 
     n: int
+    draws: int
+    """Independent draws of a key: questions of one bundle, whose key is one world, count once."""
     clusters: int
     """Configurations."""
     schemes: dict[str, int]
@@ -105,7 +109,7 @@ class Audit:
     subsets: list[Subset]
     certificates: Certificates
     smallest_leak: float
-    """How far above 1/4 an attacker must be for this many questions to show it."""
+    """How far above 1/4 an attacker must be for this many draws to show it."""
     criteria: Criteria
     seed: int
     findings: list[Finding]

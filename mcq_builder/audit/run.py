@@ -14,7 +14,7 @@ from backtrader_bench.mcq_builder.audit.bank import Bank
 from backtrader_bench.mcq_builder.audit.items import Certificates
 from backtrader_bench.mcq_builder.audit.learned import LEARNED, credits_of
 from backtrader_bench.mcq_builder.audit.result import Audit, Criteria, Row, Subset, TypeUniformity
-from backtrader_bench.mcq_builder.audit.score import Habit, Layout, Redraw, reference, rule_credits
+from backtrader_bench.mcq_builder.audit.score import Habit, Layout, Redraw, batches, reference, rule_credits
 from backtrader_bench.mcq_builder.audit.statistics import (
     CHANCE,
     clustered_interval,
@@ -84,7 +84,9 @@ def audit(
     tables = np.stack([rule_credits(attacker, bank) for attacker in RULES.values()])
     habits = [Habit(attacker, items, layout) for attacker in HABITS.values()]
     progress("redrawn keys")
-    scored, largest_p = _fixed(items, tables, habits, keys, criteria.permutations, seed)
+    redraw = Redraw(items)
+    scored, largest_p = _fixed(redraw, tables, habits, keys, criteria.permutations, seed)
+    chance = ChanceHabits(dict(zip(HABITS, habits, strict=True)), redraw, criteria, seed)
     if learned:
         progress("learned attackers")
         scored += _learned(items, tables, layout.clusters, seed, jobs)
@@ -92,16 +94,17 @@ def audit(
     ranks = layout.ranks[np.arange(len(items)), keys]
     found = Audit(
         n=len(items),
+        draws=int(redraw.draws.sum()),
         clusters=len(np.unique(layout.clusters)),
         schemes=dict(Counter(item.scheme for item in items)),
         rows=rows,
         largest_p=largest_p,
         letters=_letters(keys),
-        ranks=_ranks(items, ranks),
-        by_type=_by_type(items, keys, ranks),
-        subsets=_subsets(items, scored),
+        ranks=_ranks(ranks[redraw.draws]),
+        by_type=_by_type(items, keys, ranks, redraw.draws),
+        subsets=_subsets(items, scored, redraw.draws, chance),
         certificates=certificates or Certificates(),
-        smallest_leak=smallest_leak(len(items)),
+        smallest_leak=smallest_leak(int(redraw.draws.sum())),
         criteria=criteria,
         seed=seed,
         findings=[],
@@ -113,7 +116,7 @@ def audit(
 
 
 def _fixed(
-    items: Sequence[Item],
+    redraw: Redraw,
     tables: NDArray[np.float32],
     habits: Sequence[Habit],
     keys: NDArray[np.int64],
@@ -121,8 +124,7 @@ def _fixed(
     seed: int,
 ) -> tuple[list[Scored], float]:
     """Rules and habits, and the p of the largest of them."""
-    redraw = Redraw(items)
-    earned = [table[np.arange(len(items)), keys].astype(float) for table in tables]
+    earned = [table[np.arange(redraw.n), keys].astype(float) for table in tables]
     earned += [habit.credits(keys) for habit in habits]
     totals = np.array([credit.sum() for credit in earned])
     redrawn = reference(tables, habits, redraw, permutations, seed)
@@ -187,18 +189,14 @@ def _letters(keys: NDArray[np.int64]) -> Uniformity:
     return uniformity(np.bincount(keys, minlength=4).tolist())
 
 
-def _ranks(items: Sequence[Item], ranks: NDArray[np.int64]) -> Uniformity:
-    """Ranks of the keys, one question a bundle: the ranks of one world's answers are not independent."""
-    seen: set[str] = set()
-    counts = [0, 0, 0, 0]
-    for item, rank in zip(items, ranks, strict=True):
-        if rank >= 0 and (item.bundle is None or item.bundle not in seen):
-            counts[rank] += 1
-            seen.update([item.bundle] if item.bundle else [])
-    return uniformity(counts)
+def _ranks(ranks: NDArray[np.int64]) -> Uniformity:
+    """Ranks of the keys of independent draws: the ranks of one world's answers to a bundle go together."""
+    return uniformity(np.bincount(ranks[ranks >= 0], minlength=4).tolist())
 
 
-def _by_type(items: Sequence[Item], keys: NDArray[np.int64], ranks: NDArray[np.int64]) -> list[TypeUniformity]:
+def _by_type(
+    items: Sequence[Item], keys: NDArray[np.int64], ranks: NDArray[np.int64], draws: NDArray[np.bool_]
+) -> list[TypeUniformity]:
     """Letters and ranks of each type, p adjusted over all of them."""
     names = sorted({item.type for item in items})
     types = np.array([item.type for item in items])
@@ -206,7 +204,7 @@ def _by_type(items: Sequence[Item], keys: NDArray[np.int64], ranks: NDArray[np.i
     for name in names:
         mine = types == name
         tests.append(_letters(keys[mine]))
-        tests.append(_ranks([item for item in items if item.type == name], ranks[mine]))
+        tests.append(_ranks(ranks[mine & draws]))
     adjusted = holm([test.p for test in tests])
     return [
         TypeUniformity(name, tests[2 * at], tests[2 * at + 1], adjusted[2 * at], adjusted[2 * at + 1])
@@ -214,16 +212,45 @@ def _by_type(items: Sequence[Item], keys: NDArray[np.int64], ranks: NDArray[np.i
     ]
 
 
-def _subsets(items: Sequence[Item], scored: Sequence[Scored]) -> list[Subset]:
-    """The strongest attacker on each type, tier, scheme and strategy."""
+@dataclass(frozen=True)
+class ChanceHabits:
+    """Tells whether a habit's accuracy on a subset is one that redrawn keys reach too.
+
+    A habit says the same of many questions, so that its luck on them goes together: it passes 30% of 1,000 questions by
+    chance now and then, where a rule does so once in some 7,000 banks.
+    """
+
+    habits: dict[str, Habit]
+    redraw: Redraw
+    criteria: Criteria
+    seed: int
+
+    def explain(self, name: str, mask: NDArray[np.bool_], share: float) -> bool:
+        """Whether chance explains ``share``; asked only of habits above the limit, on subsets that are judged."""
+        judged = int((mask & self.redraw.draws).sum()) >= self.criteria.least
+        if name not in self.habits or not judged or share <= self.criteria.subset_accuracy:
+            return False
+        shares = np.concatenate([
+            self.habits[name].share(keys, mask)
+            for keys in batches(self.redraw, self.criteria.permutations, self.seed)
+        ])  # fmt: skip
+        return float((1 + (shares >= share - 1e-9).sum()) / (1 + len(shares))) >= self.criteria.rule_p
+
+
+def _subsets(
+    items: Sequence[Item], scored: Sequence[Scored], draws: NDArray[np.bool_], chance: ChanceHabits
+) -> list[Subset]:
+    """The strongest attacker on each type, tier, scheme and strategy, habits left out that chance explains."""
     credits = np.stack([one.credits for one in scored])
     found = []
     for kind, attribute in SUBSETS:
         names = np.array([getattr(item, attribute) for item in items])
         for name in sorted(set(names.tolist())):
-            totals = credits[:, names == name].sum(axis=1)
-            n, best = int((names == name).sum()), int(np.argmax(np.round(totals, 6)))
-            span = wilson(float(totals[best]), n)
+            mine = names == name
+            n, totals = int(mine.sum()), credits[:, mine].sum(axis=1)
+            order = np.argsort(-np.round(totals, 6), kind="stable")
+            best = next(int(at) for at in order if not chance.explain(scored[at].name, mine, totals[at] / n))
+            low, high = (_tidy(end) for end in wilson(float(totals[best]), n))
             share = _tidy(float(totals[best]) / n)
-            found.append(Subset(kind, name, n, scored[best].name, share, _tidy(span.low), _tidy(span.high)))
+            found.append(Subset(kind, name, n, int((mine & draws).sum()), scored[best].name, share, low, high))
     return found

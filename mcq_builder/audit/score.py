@@ -83,34 +83,60 @@ class Habit:
         self.rows = np.flatnonzero(known)
         self.n = len(items)
         self.meaning = meaning[self.rows]
-        self.groups = codes([marks[row] for row in self.rows])
-        pairs = self.groups * (int(layout.clusters.max(initial=0)) + 1) + layout.clusters[self.rows]
-        self.pairs = np.unique(pairs, return_inverse=True)[1].reshape(-1)
-        self.group_count = int(self.groups.max(initial=-1)) + 1
-        self.pair_count = int(self.pairs.max(initial=-1)) + 1
+        groups = codes([marks[row] for row in self.rows])
+        width = int(layout.clusters.max(initial=0)) + 1
+        pairs, self.pairs = np.unique(groups * width + layout.clusters[self.rows], return_inverse=True)
+        self.group_of_pair = pairs // width
+        self.group_count = int(groups.max(initial=-1)) + 1
 
-    def choices(self, keys: Ints) -> NDArray[np.bool_]:
-        """For each of ``rows``, which letters it chooses; all four where other configurations say nothing."""
-        target = self.meaning[np.arange(len(self.rows)), keys[self.rows]]
-        groups = np.bincount(self.groups * 4 + target, minlength=4 * self.group_count).reshape(-1, 4)
-        pairs = np.bincount(self.pairs * 4 + target, minlength=4 * self.pair_count).reshape(-1, 4)
-        counts = groups[self.groups] - pairs[self.pairs]
-        best = counts == counts.max(axis=1, keepdims=True)
-        chosen: NDArray[np.bool_] = np.take_along_axis(best, self.meaning, axis=1)
-        return chosen
+    def totals(self, keys: Ints) -> Floats:
+        """Credit over the bank for each of some redrawn banks, (questions, banks) -> (banks,)."""
+        return self.share(keys, np.ones(self.n, dtype=bool)) * self.n
+
+    def share(self, keys: Ints, mask: NDArray[np.bool_]) -> Floats:
+        """Accuracy on the questions that ``mask`` marks, for each of some redrawn banks."""
+        inside = mask[self.rows]
+        rest = CHANCE * (int(mask.sum()) - int(inside.sum()))
+        found: Floats = (self._earned(keys)[inside].sum(axis=0) + rest) / int(mask.sum())
+        return found
 
     def credits(self, keys: Ints) -> Floats:
         """Credit per question of the bank."""
         found = np.full(self.n, CHANCE)
-        if len(self.rows):
-            chosen = self.choices(keys)
-            hit = chosen[np.arange(len(self.rows)), keys[self.rows]]
-            found[self.rows] = hit / chosen.sum(axis=1)
+        found[self.rows] = self._earned(keys[:, None])[:, 0]
         return found
 
     def answered(self, keys: Ints) -> int:
         """On how many questions it has a preference."""
-        return int((~self.choices(keys).all(axis=1)).sum()) if len(self.rows) else 0
+        if not len(self.rows):
+            return 0
+        best = self._best(self._targets(keys[:, None]))
+        return int((best.sum(axis=2)[0, self.pairs] < 4).sum())
+
+    def _targets(self, keys: Ints) -> Ints:
+        return np.take_along_axis(self.meaning, keys[self.rows], axis=1)
+
+    def _best(self, targets: Ints) -> NDArray[np.bool_]:
+        """Per bank and (group, configuration): which of the four targets is most frequent in other configurations."""
+        banks, pair_count = targets.shape[1], len(self.group_of_pair)
+        flat = (np.arange(banks) * pair_count + self.pairs[:, None]) * 4 + targets
+        counts = np.bincount(flat.ravel(), minlength=banks * pair_count * 4).reshape(banks, pair_count, 4)
+        whole = np.zeros((banks, self.group_count, 4), dtype=np.int64)
+        for pair, group in enumerate(self.group_of_pair):
+            whole[:, group] += counts[:, pair]
+        others = whole[:, self.group_of_pair] - counts
+        best: NDArray[np.bool_] = others == others.max(axis=2, keepdims=True)
+        return best
+
+    def _earned(self, keys: Ints) -> Floats:
+        """Credit of ``rows``, (rows, banks). Where other configurations say nothing all four are best: credit 1/4."""
+        if not len(self.rows):
+            return np.zeros((0, keys.shape[1]))
+        targets = self._targets(keys)
+        best = self._best(targets)
+        worth = best / best.sum(axis=2, keepdims=True)
+        earned: Floats = worth[np.arange(keys.shape[1])[None, :], self.pairs[:, None], targets]
+        return earned
 
 
 class Redraw:
@@ -129,6 +155,14 @@ class Redraw:
     def independent(self) -> bool:
         """Whether every question's key is drawn by itself."""
         return not self.shared
+
+    @property
+    def draws(self) -> NDArray[np.bool_]:
+        """Marks one question of each draw: all but the later ones of a bundle."""
+        first = np.ones(self.n, dtype=bool)
+        for rows in self.shared:
+            first[rows[1:]] = False
+        return first
 
     def keys(self, count: int, rng: np.random.Generator) -> Ints:
         """``count`` redrawn banks, (questions, count)."""
@@ -186,18 +220,19 @@ def reference(
     totals = np.empty((len(rules) + len(habits), permutations))
     flat = rules.reshape(len(rules), -1)
     done = 0
-    for keys in _batches(redraw, permutations, seed):
+    for keys in batches(redraw, permutations, seed):
         count = keys.shape[1]
         chosen = np.zeros((redraw.n, 4, count), dtype=np.float32)
         np.put_along_axis(chosen, keys[:, None, :], 1.0, axis=1)
         totals[: len(rules), done : done + count] = flat @ chosen.reshape(-1, count)
         for row, habit in enumerate(habits, len(rules)):
-            totals[row, done : done + count] = [habit.credits(keys[:, at]).sum() for at in range(count)]
+            totals[row, done : done + count] = habit.totals(keys)
         done += count
     return Reference(totals)
 
 
-def _batches(redraw: Redraw, permutations: int, seed: int) -> Iterator[Ints]:
+def batches(redraw: Redraw, permutations: int, seed: int) -> Iterator[Ints]:
+    """Redrawn keys, (questions, banks) a batch, ``permutations`` banks in all."""
     rng = np.random.default_rng(seed)
     for start in range(0, permutations, _BATCH):
         yield redraw.keys(min(_BATCH, permutations - start), rng)

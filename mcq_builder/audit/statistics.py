@@ -23,6 +23,7 @@ Z95 = 1.959963984540054
 EXTRA = "bench audit needs scikit-learn and scipy: pip install 'backtrader-bench[audit]'"
 _FEW_CLUSTERS = 30
 _DRAWS = 2000
+_LEFT_OUT = 1e-18
 
 
 def require_extra() -> None:
@@ -74,11 +75,12 @@ def exact_p(score: float, ones: int, twos: int = 0, threes: int = 0) -> float:
     # The single choices still have to bring what the ties did not.
     missing = twelfths - 6 * two_hits[:, None] - 4 * three_hits[None, :]
     tail = binom.sf(np.ceil(missing / 12) - 1, ones, 0.25) if ones else (missing <= 0).astype(float)
-    return float(min(1.0, two_chance @ tail @ three_chance))
+    p = float(min(1.0, two_chance @ tail @ three_chance))
+    return max(p, _LEFT_OUT) if twos or threes else p
 
 
 def _support(binom: Any, n: int, chance: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The likely numbers of hits with their probabilities; what is left out weighs less than 1e-18."""
+    """The likely numbers of hits with their probabilities; what is left out weighs less than _LEFT_OUT."""
     if n == 0:
         return np.zeros(1, dtype=np.int64), np.ones(1)
     reach = int(9.5 * math.sqrt(n * chance * (1 - chance))) + 12

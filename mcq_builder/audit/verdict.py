@@ -35,8 +35,9 @@ def findings(audit: Audit) -> list[Finding]:
 
 def _size(audit: Audit) -> Finding:
     least = audit.criteria.least
-    points = f"the smallest leak that {audit.n:,} questions could show is {100 * audit.smallest_leak:.1f} points"
-    if audit.n < least:
+    bundled = "" if audit.draws == audit.n else f" ({audit.draws:,} draws of a key: bundles share theirs)"
+    points = f"the smallest leak that {audit.n:,} questions{bundled} could show: {100 * audit.smallest_leak:.1f} points"
+    if audit.draws < least:
         return Finding("size", None, f"{points}; {least:,} questions are needed to certify")
     return Finding("size", True, points)
 
@@ -45,7 +46,7 @@ def _rules(audit: Audit) -> Finding:
     fixed = [row for row in audit.rows if not row.learned and row.answered]
     if not fixed:
         return Finding("rules", None, "no rule attacker has anything to go by")
-    top = min(fixed, key=lambda row: (row.p, row.name))
+    top = min(fixed, key=lambda row: (max(row.p, 1e-12), -row.accuracy, row.name))
     p, level = audit.largest_p, audit.criteria.rule_p
     text = f"largest rule attacker: {_said(top)}; p {_p(p)} over redrawn keys"
     return Finding("rules", p >= level, f"{text} ({'within chance' if p >= level else f'below {level:g}'})")
@@ -62,7 +63,7 @@ def _said(row: Row) -> str:
 def _learned(audit: Audit) -> list[Finding]:
     rows = [row for row in audit.rows if row.learned]
     if not rows:
-        return [Finding("learned", None, "no learned attacker was run; they need two configurations at least")]
+        return [Finding("learned", None, "no learned attacker was run; left out, or a single configuration")]
     return [_one_learned(audit, row) for row in rows]
 
 
@@ -78,7 +79,7 @@ def _one_learned(audit: Audit, row: Row) -> Finding:
 
 def _subsets(audit: Audit) -> Finding:
     most, least = audit.criteria.subset_accuracy, audit.criteria.least
-    judged = [one for one in audit.subsets if one.n >= least]
+    judged = [one for one in audit.subsets if one.draws >= least]
     if not judged:
         return Finding("subsets", True, f"no type, tier, scheme or strategy has {least:,} questions to be judged by")
     worst = max(judged, key=lambda one: one.accuracy)
@@ -111,4 +112,4 @@ def _p(p: float) -> str:
     """A p value in few characters."""
     if p >= 0.001:
         return f"{p:.3f}"
-    return f"{p:.0e}" if p > 0 else "0"
+    return f"{p:.0e}"
