@@ -19,11 +19,11 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from backtrader_bench import store  # noqa: E402
-from backtrader_bench.checker.run import check_files  # noqa: E402
-from backtrader_bench.cli.main import run as bench  # noqa: E402
-from backtrader_bench.templates.drift import text_problems  # noqa: E402
-from tests.mutants import mutants  # noqa: E402
+from backtrader_bench import store
+from backtrader_bench.checker.run import check_files
+from backtrader_bench.cli.main import run as bench
+from backtrader_bench.templates.drift import text_problems
+from tests.mutants import mutants
 
 
 def main() -> int:
@@ -51,8 +51,8 @@ def main() -> int:
 def build(name: str, flags: list[str], given: argparse.Namespace) -> Path:
     """One bank of all templates and strategies."""
     path = Path(f"{name}.jsonl").resolve()
-    code = bench(["build", "--strategy", "all", "-n", str(given.size), "--jobs", str(given.jobs), "-o", str(path), *flags,
-                  "--json"])  # fmt: skip
+    sizes = ["-n", str(given.size), "--jobs", str(given.jobs)]
+    code = bench(["build", "--strategy", "all", *sizes, "-o", str(path), *flags, "--json"])
     assert code == 0, name
     return path
 

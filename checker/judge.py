@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.checker.answers import (
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 def judge(claim: Claim, answer: Answer | Undefined, findings: Findings) -> tuple[str, ...]:
     """Hold options, key and value of a record against the answer; the letters that are right."""
+    if twins := _twins(claim):
+        findings.add("ambiguous", twins)
     if isinstance(answer, Undefined):
         truth = answer.filler if answer.filler and _is_words(answer.filler) else None
         if truth is None or not _letters(claim, truth):
@@ -58,15 +61,19 @@ def _letters(claim: Claim, answer: Answer) -> tuple[str, ...]:
     return tuple(letter for letter in LETTERS if (parts := claim.options[letter]) and right(answer, parts))
 
 
+def _twins(claim: Claim) -> str:
+    """Two options that say the same, right or not; empty when there are none."""
+    for one, other in combinations(LETTERS, 2):
+        texts = {" ".join(claim.texts[letter].split()) for letter in (one, other)}
+        if len(texts) == 1 or alike(claim.options[one], claim.options[other]):
+            return f"{one} and {other} say the same"
+    return ""
+
+
 def _ambiguity(claim: Claim, answer: Answer, letters: tuple[str, ...]) -> str:
     """Why more than one option could be meant, empty when only one can."""
     if len(letters) > 1:
         return f"{' and '.join(letters)} are both right"
-    for number, one in enumerate(LETTERS):
-        for other in LETTERS[number + 1 :]:
-            texts = (" ".join(claim.texts[letter].split()) for letter in (one, other))
-            if len(set(texts)) == 1 or alike(claim.options[one], claim.options[other]):
-                return f"{one} and {other} say the same"
     close = [letter for letter in LETTERS if (parts := claim.options[letter]) and near(answer, parts)]
     if letters and set(close) - set(letters):
         other = next(letter for letter in close if letter not in letters)

@@ -198,7 +198,7 @@ def read(template: str, text: str) -> Parts | None:
 
 
 def _action(text: str) -> Parts | None:
-    """``buy``, ``sell``, ``nothing`` or another outcome, and the shares where the text names them."""
+    """``buy``, ``sell``, ``nothing`` or another outcome in its words, and the shares where the text names them."""
     word = re.match(r"(buy and sell|buy|sell|no action)\b", text, re.IGNORECASE)
     if not word:
         return None
@@ -206,7 +206,7 @@ def _action(text: str) -> Parts | None:
     label = word[1].lower()
     if label == "no action":
         # The other kinds of inaction name a signal that came to nothing.
-        label = "other" if "signal" in text else "nothing"
+        label = " ".join(text.lower().split()) if "signal" in text else "nothing"
     return Label(label), Count(int(shares[0]) if shares else None)
 
 

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     Raw = tuple[str, int, bytes]
 
 CHUNK = 256
-"""Records a task: enough work to pay for sending it, few enough to keep every process busy."""
+"""Most records a task: enough work to pay for sending it, little enough to keep memory flat."""
+SHARES = 8
+"""Tasks a process, at least: for an even end, and for progress that moves."""
 CHUNK_BYTES = 4 * 2**20
+CLUSTER_JOBS = 16
+"""Processes that a cluster is taken to have."""
 
 # One checker a process: its tapes and results serve every chunk that comes by.
 _checkers: dict[Settings, Checker] = {}
@@ -72,11 +76,13 @@ def _verdicts(
 ) -> Iterator[Verdict]:
     lines = chain.from_iterable(_lines(path) for path in paths)
     run = spread(check_chunk, jobs, cluster)
+    most = max(1, min(CHUNK, total // (SHARES * (CLUSTER_JOBS if cluster else jobs))))
     done = 0
-    for verdicts in run((chunk, settings) for chunk in chunks(lines)):
+    report = progress or (lambda done, total: None)
+    report(done, total)
+    for verdicts in run((chunk, settings) for chunk in chunks(lines, most)):
         done += len(verdicts)
-        if progress is not None:
-            progress(done, total)
+        report(done, total)
         yield from verdicts
 
 
@@ -109,14 +115,14 @@ def _lines(path: Path) -> Iterator[Raw]:
         yield str(path), number, line
 
 
-def chunks(lines: Iterable[Raw]) -> Iterator[list[Raw]]:
-    """Groups of at most CHUNK lines and about CHUNK_BYTES bytes, in order."""
+def chunks(lines: Iterable[Raw], most: int = CHUNK) -> Iterator[list[Raw]]:
+    """Groups of at most ``most`` lines and about CHUNK_BYTES bytes, in order."""
     group: list[Raw] = []
     size = 0
     for line in lines:
         group.append(line)
         size += len(line[2])
-        if len(group) == CHUNK or size >= CHUNK_BYTES:
+        if len(group) == most or size >= CHUNK_BYTES:
             yield group
             group, size = [], 0
     if group:

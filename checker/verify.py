@@ -235,7 +235,8 @@ def _answers(claim: Claim, cases: Mapping[str, Case], findings: Findings) -> dic
                 answer = _published(claim, answer, case, findings)
             found[name] = answer
     except BenchError as error:
-        findings.add("unverifiable", str(error))
+        # Parameters that can't be asked, in a record whose words ask something else, are that same drift.
+        findings.add("text_drift" if findings.has("text_drift") else "unverifiable", str(error))
         return {}
     if found and _differ(*found.values()):
         findings.add("engines_disagree", " against ".join(f"{name} {show(one)}" for name, one in found.items()))

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backtrader_bench import __version__, store
-from backtrader_bench.errors import StoreError
+from backtrader_bench.errors import RecordError, StoreError
 from backtrader_bench.market import pins
 from backtrader_bench.mcq_builder.questions import tape_ref
-from backtrader_bench.records import to_line
+from backtrader_bench.records import parse_json, to_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,22 +52,33 @@ def check_target(path: Path) -> None:
 
 
 def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[str], *, force: bool) -> str:
-    """Pin the tape, then write manifest and bank; says ``written`` or, for the same bytes as before, ``unchanged``.
+    """Pin the tape, then write bank and manifest; says ``written`` or, for the same bytes as before, ``unchanged``.
 
     StoreError when another bank stands there and ``force`` is not given.
     """
     lines = b"".join(to_line(question) for question in bank.questions)
     same = store.holds(path, lines)
-    if same:
-        pins.save(tape)
+    store.holds(manifest_path(path), b"")  # a place that can't be written to is refused before anything is
+    pins.save(tape)
+    about = manifest(bank, lines, path, settings, tape, command)
+    if same and _describes(manifest_path(path), about["sha256"]):
         return "unchanged"
     if same is False and not force:
         raise StoreError(f"{path} exists and holds another bank; --force replaces it, --output names another place")
-    pins.save(tape)
-    text = json.dumps(manifest(bank, lines, path, settings, tape, command), indent=2, ensure_ascii=False)
-    store.replace_file(manifest_path(path), text.encode() + b"\n")
-    store.replace_file(path, lines)
-    return "written"
+    # The bank first: one without its manifest is made whole by the same command again, the reverse would mislead.
+    if not same:
+        store.replace_file(path, lines)
+    store.replace_file(manifest_path(path), json.dumps(about, indent=2, ensure_ascii=False).encode() + b"\n")
+    return "unchanged" if same else "written"
+
+
+def _describes(path: Path, sha256: str) -> bool:
+    """Whether a manifest is there and names the bank with this hash."""
+    try:
+        found = parse_json(path.read_bytes(), str(path))
+    except (OSError, RecordError):
+        return False
+    return isinstance(found, dict) and found.get("sha256") == sha256
 
 
 def manifest(

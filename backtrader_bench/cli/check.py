@@ -23,9 +23,7 @@ EXIT_CODES = (
 )
 @click.option("--jobs", "-j", type=click.IntRange(1, 1024), default=1, help="Processes. [1]")
 @click.option("--cluster", help="dask://HOST:PORT runs the work there (extra: cluster).")
-@click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on stdout: counts, and what doesn't match."
-)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout: counts, and what doesn't match.")
 @click.option(
     "--report",
     type=click.Path(path_type=Path),

@@ -157,8 +157,13 @@ def fetch(symbols: Sequence[str], data: str, start: str | None, end: str | None,
     code, entries = 0, []
     for symbol in symbols:
         try:
-            tape = sources.load(data, symbol, start, end)
+            kept = pins.recall(symbol, start, end)
+            tape = sources.load(data, symbol, start, end, again=True)
             path = pins.save(tape)
+            if tape.source == "yfinance":
+                pins.remember(tape, start, end)
+            if kept is not None and kept.sha256 != tape.sha256:
+                click.echo(f"warning: {symbol} drifted since it was downloaded: {pins.compare(kept, tape)}", err=True)
         except BenchError as error:
             click.echo(f"error: {error}", err=True)
             code = error.exit_code

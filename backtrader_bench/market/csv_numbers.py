@@ -55,6 +55,8 @@ _CELL = re.compile(
 )
 _LONGEST = 60
 """Characters of a number; searching longer cells would only cost time."""
+_PLAIN = re.compile(r"[0-9]{1,20}\.[0-9]{1,20}")
+"""The common case, read without further ado."""
 _SPACED = re.compile(r"[0-9]{1,3}(?:[\s'’][0-9]{3})+(?:[.,][0-9]+)?")
 _SCALED = re.compile(r"(.*?[0-9])\s*(K|Tsd\.?|M|Mio\.?|Mln\.?|B|Bn|Mrd\.?|T)", re.I)
 _SCALES = {"k": 3, "tsd": 3, "m": 6, "mio": 6, "mln": 6, "b": 9, "bn": 9, "mrd": 9, "t": 12}
@@ -125,7 +127,8 @@ def _from_uncertain(
 
 def read_price(cell: str, decimal: str) -> tuple[float, str]:
     """A positive finite price and the currency it is marked with (empty: none); NoNumber for the rest."""
-    number, currency = _read(cell, decimal)
+    plain = decimal == "." and _PLAIN.fullmatch(cell)
+    number, currency = (cell, "") if plain else _read(cell, decimal)
     value = float(number)
     if isinf(value):
         raise NoNumber(f"is {cell[:30]!r}; prices must be finite")
@@ -176,6 +179,10 @@ _SIGN_FORM = {".": "p", ",": "c"}
 
 def _form(cell: str) -> str:
     """How the separators of ``cell`` can be read, see _FORMS; empty where it has none or is no number."""
+    if _PLAIN.fullmatch(cell):
+        whole, _, decimals = cell.partition(".")
+        if len(whole) > 3 or len(decimals) != 3 or whole[0] == "0":
+            return "p"
     match = _CELL.fullmatch(_unwrapped(cell)) if len(cell) <= _LONGEST else None
     if match is None:
         return ""

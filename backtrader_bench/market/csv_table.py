@@ -14,12 +14,11 @@ from backtrader_bench.market.csv_columns import (
     count_roles,
     is_date_name,
     is_symbol_name,
-    squeeze,
     strip_symbol,
 )
 from backtrader_bench.market.csv_dates import MONTHS, looks_like_date
 from backtrader_bench.market.csv_numbers import MISSING, looks_like_number
-from backtrader_bench.market.csv_text import Row, Text, split
+from backtrader_bench.market.csv_text import Row, Text, one_line, split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 DELIMITERS = (",", ";", "\t", "|")
 _PREAMBLE = 40
 """Rows within which the header must come."""
+_MOST_ROWS = 60_000
+"""Rows that are looked at. There are fewer days since 1900, so a file with more is refused for what these show."""
 _DAILY = frozenset({"d", "1d", "daily", "day", "1440", "1day"})
 _KLINES = {"date": 0, "open": 1, "high": 2, "low": 3, "close": 4, "volume": 5}
 _DAY_LESS_ONE = {13: 86_400_000 - 1, 16: 86_400_000_000 - 1}
@@ -54,13 +55,13 @@ class Table:
     def fault(self, index: int, problem: str) -> DataError:
         """An error about data row ``index`` (from 0): file, physical line, row number from 1, day."""
         day = f", {self.labels[index][:40]}" if self.labels[index] else ""
-        return DataError(f"{self.name}, line {self.rows[index].line} (row {index + 1}{day}): {problem}")
+        return DataError(one_line(f"{self.name}, line {self.rows[index].line} (row {index + 1}{day}): {problem}"))
 
 
 def read_table(text: Text) -> Table:
     """The table in ``text``. DataError: no header, no rows, rows of another width."""
     delimiter, at = _find_header(text)
-    rows = list(split(text, delimiter))
+    rows = list(islice(split(text, delimiter), _MOST_ROWS))
     if at is None:
         return _without_header(text, delimiter, rows)
     cells, symbol, date_at, first = _header_rows(text, rows, at)
@@ -75,7 +76,7 @@ def read_table(text: Text) -> Table:
             stripped[date_at] = "date"
         roles = assign(stripped)
     except HeaderProblem as problem:
-        raise DataError(f"{text.name}, line {rows[at].line} (header): {problem}") from None
+        raise DataError(one_line(f"{text.name}, line {rows[at].line} (header): {problem}")) from None
     table = Table(text.name, delimiter, roles, rows[first:], symbol, list(text.warnings), [])
     _leave_out_footer(table)
     return _checked(table, len(cells), cells)
@@ -188,7 +189,7 @@ def _checked(table: Table, width: int, header: Sequence[str]) -> Table:
     at = table.roles["date"]
     table.labels = [row.cells[at] if at < len(row.cells) else "" for row in table.rows]
     for index, row in enumerate(table.rows):
-        if header and [squeeze(cell) for cell in row.cells[:width]] == [squeeze(cell) for cell in header]:
+        if header and header[at] and row.cells[at : at + 1] == [header[at]]:
             raise table.fault(index, "the header again; were two files joined? Keep one header and one run of dates")
         if len(row.cells) < width:
             last = " (the file seems cut off)" if index == len(table.rows) - 1 else ""

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MAX_BYTES = 32 * 2**20
-"""Larger files are refused: a century of one symbol's daily bars is about 2 MB."""
+MAX_BYTES = 16 * 2**20
+"""Larger files are refused: a century of one symbol's daily bars is 2 to 6 MB."""
+_LONGEST_LINE = 100_000
 _SAVE_AS = "export it as CSV first"
 _MAGIC = (
     (b"PAR1", f"a Parquet file; {_SAVE_AS}"),
@@ -74,10 +75,14 @@ class Text:
         return self.body.endswith(("\n", "\r"))
 
 
+def one_line(text: str) -> str:
+    """``text`` for a message: names and cells may hold line breaks, control codes, or bytes that are no text."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
 def read_text(path: Path) -> Text:
     """The decoded content of ``path``. DataError: it is no text; StoreError: it can't be read."""
-    # A name may hold line breaks, or bytes that are no text: it must fit into one printable line.
-    name = "".join(char if char.isprintable() else "?" for char in path.name or str(path))
+    name = one_line(path.name or str(path))
     data = _unzip(_read(path, name), name)
     _refuse_known_formats(data, name)
     text = _decode(data, name)
@@ -204,6 +209,9 @@ def _refuse_other_text(text: Text) -> None:
         raise DataError(f"{name}: JSON, not CSV; {_SAVE_AS}")
     if head.startswith("version https://git-lfs"):
         raise DataError(f"{name}: a Git LFS pointer, not the data; run git lfs pull")
+    longest = max(re.split(r"[\r\n]+", text.body), key=len)
+    if len(longest) > _LONGEST_LINE:
+        raise DataError(f"{name}: a line of {len(longest):,} characters ({longest[:30]!r}...); no price file has that")
     if bad := _CONTROL.search(text.body):
         line = len(re.findall(r"\r\n|\r|\n", text.body[: bad.start()])) + 1
         raise DataError(

@@ -6,6 +6,7 @@ statement about the data, never about an answer.
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import suppress
 from datetime import date, timedelta
@@ -17,6 +18,7 @@ from backtrader_bench.errors import BenchError, DataError, MissingError, StoreEr
 from backtrader_bench.market import sources
 from backtrader_bench.market.stored import decode, encode, symbol_of
 from backtrader_bench.market.tape import is_iso_date
+from backtrader_bench.records import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from backtrader_bench.records import TapeRef
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
+DOWNLOADS = "downloads.jsonl"
 COLUMNS = ("open", "high", "low", "close", "volume")
 
 
@@ -48,6 +51,26 @@ def load_pin(sha: str, symbol: str, source: str) -> Tape:
     DataError: no hash at all. MissingError: not pinned here. DataDrift: the file was changed or damaged.
     """
     return _read_stored(_pin_path(sha), sha, symbol, source)
+
+
+def remember(tape: Tape, start: str | None, end: str | None) -> None:
+    """Pin a download, and note which window it answers in ``db/tapes/downloads.jsonl``."""
+    save(tape)
+    note = {"symbol": tape.symbol, "start": start, "end": end, "source": tape.source, "sha256": tape.sha256}
+    store.append_line(store.folder("tapes") / DOWNLOADS, json.dumps(note).encode())
+
+
+def recall(symbol: str, start: str | None, end: str | None) -> Tape | None:
+    """The last download of exactly this window, or None. A window open at its end is never recalled: it grows."""
+    path = store.home() / "db" / "tapes" / DOWNLOADS
+    if start is None or end is None or not path.exists():
+        return None
+    last = None
+    for number, line in store.read_lines(path):
+        note = parse_json(line, f"{path}, line {number}")
+        if isinstance(note, dict) and (note.get("symbol"), note.get("start"), note.get("end")) == (symbol, start, end):
+            last = note
+    return load_pin(str(last["sha256"]), symbol, str(last["source"])) if last else None
 
 
 def pinned() -> Iterator[Path]:
@@ -149,7 +172,7 @@ def _derive_again(ref: TapeRef, symbol: str, start: str | None, end: str | None,
     elif name not in ("bundled", "synthetic", "yfinance"):
         raise MissingError(f"{looked}, and its source {ref.source[:80]!r} is unknown; point --data at the prices")
     day_after = (date.fromisoformat(ref.last) + timedelta(days=1)).isoformat() if end is None else end
-    return sources.load(ref.source, symbol, start or ref.first, day_after)
+    return sources.load(ref.source, symbol, start or ref.first, day_after, again=True)
 
 
 def _read_stored(path: Path, sha: str, symbol: str, source: str) -> Tape:

@@ -108,21 +108,41 @@ SOURCES: dict[str, Callable[[str], Source]] = {
 """Name -> class; what follows the colon of a source's text goes to the constructor."""
 
 
-def load(source: str, symbol: str, start: str | None = None, end: str | None = None) -> Tape:
+def load(
+    source: str, symbol: str, start: str | None = None, end: str | None = None, *, again: bool = False
+) -> Tape:
     """The bars of ``symbol`` with ``start <= date < end`` (ISO dates; None leaves that side to the source).
 
     ``source`` is ``auto``, ``bundled``, ``synthetic[:REGIME[:SEED]]``, ``csv:PATH`` (a file or a folder of
     SYMBOL.csv; an empty symbol then means the file's stem) or ``yfinance``. A window that the source covers
-    only in part gives the bars there are and a warning. UsageError: the source, symbol or dates are no such
-    thing. DataError: the bars break a rule of tapes, or none is in the window. MissingError: the network, or
-    a symbol unknown to it.
+    only in part gives the bars there are and a warning. A window that was downloaded before comes from the
+    store, unless it is to be downloaded ``again`` (which changes nothing in the store). UsageError: the
+    source, symbol or dates are no such thing. DataError: the bars break a rule of tapes, or none is in the
+    window. MissingError: the network, or a symbol unknown to it.
     """
     reader = parse_source(source)
     if symbol or not isinstance(reader, Csv):
         check_symbol(symbol)
     check_window(start, end)
+    if isinstance(reader, Auto):
+        reader = choose(symbol, start, end)
+    if isinstance(reader, Yfinance):
+        return cut(_downloaded(reader, symbol, start, end, again), start, end)
+    return cut(reader.read(symbol, start, end), start, end)
+
+
+def _downloaded(reader: Source, symbol: str, start: str | None, end: str | None, again: bool) -> Tape:
+    """One download a symbol and window, then the store's: what vendors change later must change no question."""
+    from backtrader_bench.market import pins
+
+    if again:
+        return reader.read(symbol, start, end)
+    kept = pins.recall(symbol, start, end)
+    if kept is not None:
+        return kept
     tape = reader.read(symbol, start, end)
-    return cut(tape, start, end)
+    pins.remember(tape, start, end)
+    return tape
 
 
 def parse_source(source: str) -> Source:

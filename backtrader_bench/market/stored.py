@@ -46,9 +46,10 @@ def symbol_of(data: bytes) -> str:
 def decode(data: bytes, symbol: str, source: str, where: str) -> Tape:
     """The tape in ``data``; DataError names ``where`` and the line that is not of the stored form."""
     try:
-        lines = _unpack(data, where).decode("ascii").splitlines()
+        text = _unpack(data, where).decode("ascii")
     except UnicodeDecodeError as error:
         raise DataError(f"{where}: not a stored tape (byte {error.start} is not ASCII)") from None
+    lines = text.splitlines()
     header = lines[0] if lines else ""
     if header not in (HEADER, HEADER + ",Adj Close"):
         raise DataError(f"{where}: not a stored tape (its first line is {header[:60]!r})")
@@ -63,7 +64,11 @@ def decode(data: bytes, symbol: str, source: str, where: str) -> Tape:
             raise DataError(f"{where}: line {number} is no bar of a stored tape: {line[:80]!r}") from None
     if len(adjusted) not in (0, len(bars)):
         raise DataError(f"{where}: only {len(adjusted)} of {len(bars)} bars have an Adj Close")
-    return Tape.checked(symbol, source, bars, adjusted or None)
+    tape = Tape.checked(symbol, source, bars, adjusted or None)
+    # So that the hash of the file and the hash of what was read are one and the same.
+    if tape.canonical(with_adj_close=True).decode() != text:
+        raise DataError(f"{where}: not a stored tape (its numbers or line ends are written in another way)")
+    return tape
 
 
 def _bar(fields: Sequence[str]) -> tuple[str, float, float, float, float, int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 from dataclasses import replace
@@ -71,7 +72,7 @@ def _in_own_process(symbol: str, start: str, end: str, deadline: float) -> tuple
     )
     ours, theirs = multiprocessing.Pipe(duplex=False)
     with tempfile.TemporaryDirectory(prefix="bench-yahoo-", ignore_cleanup_errors=True) as cache:
-        process = start_process(target=_child, args=(theirs, symbol, start, end, cache), daemon=True)
+        process = start_process(target=_child, args=(theirs, symbol, start, end, cache, deadline), daemon=True)
         process.start()
         theirs.close()
         try:
@@ -87,8 +88,11 @@ def _in_own_process(symbol: str, start: str, end: str, deadline: float) -> tuple
             ours.close()
 
 
-def _child(pipe: Connection, symbol: str, start: str, end: str, cache: str) -> None:
+def _child(pipe: Connection, symbol: str, start: str, end: str, cache: str, deadline: float) -> None:
     """Download and send; everything yfinance prints goes nowhere, its complaint comes back as the reason."""
+    if hasattr(signal, "alarm"):
+        # Should the parent be killed before it can end this process, this ends it.
+        signal.alarm(int(deadline) + 5)
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)

@@ -101,7 +101,7 @@ CHANGES: list[tuple[str, Callable[[Record], None], str, str]] = [
     ("broker_cash", text("2021-01-06", "2020-01-06"), "unverifiable", "warm-up"),
     ("sma", text("SMA(30)", "SMA(31)"), "unverifiable", "SMA(31)"),
     ("volume", text("B. ", "E. "), "unverifiable", "options A to D"),
-    ("volume", text("B. 43133181", "B. 63141600"), "ambiguous", "both right"),
+    ("volume", text("B. 43133181", "B. 63141600"), "ambiguous", "A and B"),
     ("volume", text("B. 43133181", "B. 76156418"), "ambiguous", "say the same"),
     ("volume", text("A. 63141600", "A. 63141601"), "no_option_right", "63141600"),
     ("first_close", text("$58.45", "$75.08"), "ambiguous", "one unit"),

@@ -76,7 +76,8 @@ THEIRS: list[tuple[str, str, tuple[Any, ...]]] = [
     ("strategy_action_on_date", "Buy — shares purchased", ("buy", None)),
     ("strategy_action_on_date", "Buy and Sell — both", ("buy and sell", None)),
     ("strategy_action_on_date", "No action — held", ("nothing", None)),
-    ("strategy_action_on_date", "No action — a sell signal, no position", ("other", None)),
+    ("strategy_action_on_date", "No action — a sell signal, no position",
+     ("no action — a sell signal, no position", None)),
 ]  # fmt: skip
 
 

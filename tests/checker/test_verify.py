@@ -122,7 +122,7 @@ CHANGES: list[tuple[str, Callable[[Record], None], str, str]] = [
     ("value huge", put("value", 10**400), "wrong_key", "value"),
     ("true option gone", option("A", "$0.01"), "no_option_right", "the answer is"),
     ("too few decimals", option("A", money(CLOSE)[:-1]), "no_option_right", "the answer is"),
-    ("true option twice", option("B", money(CLOSE)), "ambiguous", "both right"),
+    ("true option twice", option("B", money(CLOSE)), "ambiguous", "A and B"),
     ("true option nearly twice", option("C", money(round(CLOSE, 2) + 0.01)), "ambiguous", "one unit"),
     ("wrong options alike", option("C", money(CLOSE * 1.3)), "ambiguous", "say the same"),
     ("same text twice", option("C", "nonsense"), "match", ""),
@@ -190,6 +190,14 @@ def test_changed_words_are_told_by_the_injected_check(checker: Checker) -> None:
     assert any("the key A is right" in note for note in found.notes)
 
 
+def test_parameters_that_cannot_be_asked_are_drift_when_the_words_differ(checker: Checker) -> None:
+    made = record("volume", ("1", "2", "3", "4"), 1, TAPE, template_params={"date": "2009-01-01"})
+    assert check(checker, made).verdict == "unverifiable"
+    found = check(Checker(Settings(text_check=lambda question: ["the date differs"])), made)
+    assert (found.verdict, found.reason) == ("text_drift", "the date differs")
+    assert any("no bar" in note for note in found.notes)
+
+
 def test_a_damaged_tape_is_drift_and_no_wrong_answer(checker: Checker) -> None:
     path = pins.save(TAPE)
     path.write_bytes(pins.save(random_tape(Random(6), 120)).read_bytes())
@@ -234,6 +242,25 @@ def test_an_undefined_metric_has_no_right_option(checker: Checker) -> None:
                   template_params={"n": 5000})  # fmt: skip
     found = check(checker, made)
     assert found.verdict == "no_option_right" and "undefined" in found.reason
+
+
+def test_a_thousand_small_changes_never_raise(checker: Checker) -> None:
+    random = Random(11)
+    odd: list[Any] = [
+        None, True, -1, 0, 2.5, 1e308, 10**400, "", "x" * 300, "\ud800", "2020-13-01", [], [1], {}, {"a": 1}, "A", "#",
+        "$1,234.5", [[]], {"pfast": 10**400}, {"pfast": True}, "\x00", "../../etc/passwd", [0.1, 10**400], "nan",
+    ]  # fmt: skip
+    for number in range(1000):
+        made = first_close()
+        inside = random.choice([made, made, made["config"], made["tape"], made["options"], made["strategy_params"]])
+        inside[random.choice(list(inside))] = random.choice(odd)
+        made["type"] = random.choice(["first_close", "sma_comparison", "best_parameter_set", "sma", made["type"]])
+        line = json.dumps(made).encode()
+        if number % 10 == 0:
+            line = line[: random.randrange(len(line))]
+        found = checker.check(decode("bank", number, line))
+        assert found.verdict in VERDICTS and "\n" not in found.reason
+        msgspec.json.encode(found)
 
 
 def test_half_a_character_is_no_record(checker: Checker) -> None:

@@ -135,8 +135,9 @@ FILES = {
     "hourly klines": (
         "".join(f"{1697760000000 + i * 3600000},1,1,1,1,1,{1697763599999 + i * 3600000},1,1,1,1,0\n" for i in (0, 1)),
         "intraday"),
-    "a very long cell": (HEADER + "2024-01-11,1" + " " * 100_000 + "1,1,1,1,1\n", "not a number"),
-    "a very long date": (HEADER + "2024-01-11" + " 0" * 50_000 + ",1,1,1,1,1\n", "no date"),
+    "an endless line": (HEADER + "1," * 100_000, "a line of 200,000 characters"),
+    "a very long cell": (HEADER + "2024-01-11,1" + " " * 90_000 + "1,1,1,1,1\n", "not a number"),
+    "a very long date": (HEADER + "2024-01-11" + " 0" * 40_000 + ",1,1,1,1,1\n", "no date"),
     "no header": ("2024-01-11,1,1,1,1,1\n2024-01-12,1,1,1,1,1\n", "no header line"),
     "figures before the header": ("2024-01-10,1,1,1,1,1\n" + GOOD, "figures stand before the header"),
     "header only": (HEADER, "no rows of data"),
@@ -200,7 +201,7 @@ def test_size_is_capped_before_reading(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "ABC.csv"
     with path.open("wb") as file:
         file.truncate(5 * 2**30)
-    with pytest.raises(DataError, match=r"5,120 MB, and the limit"):
+    with pytest.raises(DataError, match=r"5,120 MB, and the limit is 16 MB"):
         read_csv(path)
     monkeypatch.setattr(csv_text, "MAX_BYTES", 10_000)
     path.write_bytes(gzip.compress(b"\n" * 1_000_000))

@@ -130,7 +130,11 @@ def test_a_tampered_pin(tape: Tape) -> None:
             pins.find(ref(tape, source=source), "SYNA", *WINDOW)
 
 
-@pytest.mark.parametrize("data", [b"", b"x", b"\x1f\x8b\x08", gzip.compress(b"Date\n1\n"), gzip.compress(b"\xff" * 9)])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"x", b"\x1f\x8b\x08", gzip.compress(b"Date\n1\n"), gzip.compress(b"\xff" * 9)],
+    ids=["empty", "short", "torn", "table", "noise"],
+)
 def test_damaged_pins(data: bytes, tape: Tape) -> None:
     path = pins.save(tape)
     path.write_bytes(data)
@@ -140,7 +144,15 @@ def test_damaged_pins(data: bytes, tape: Tape) -> None:
 
 def test_stored_form_is_read_strictly(tape: Tape) -> None:
     text = tape.canonical().decode()
-    for bad in (text.replace(",", ";"), text + "2017-01-02,1\n", text.replace("2016-01-05", "2016-01-04"), text * 2):
+    for bad in (
+        text.replace(",", ";"),
+        text + "2017-01-02,1\n",
+        text.replace("2016-01-05", "2016-01-04"),
+        text * 2,
+        text + "\n",
+        text.replace("\n", "\r\n"),
+        text.replace(",1", ",01", 1),
+    ):
         with pytest.raises(DataError):
             stored.decode(gzip.compress(bad.encode()), "SYNA", "x", "here")
 

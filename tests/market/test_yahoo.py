@@ -130,12 +130,23 @@ def test_bars_against_the_rules_are_refused() -> None:
 def test_a_second_download_that_differs_is_drift(monkeypatch: pytest.MonkeyPatch) -> None:
     tape = sources.load("yfinance", "ABC", *WINDOW)
     ref = TapeRef(sha256=tape.sha256, source="yfinance", rows=3, first=tape.dates[0], last=tape.dates[-1])
+    for path in pins.pinned():
+        path.unlink()
     assert pins.find(ref, "ABC", *WINDOW, allow_network=True).sha256 == tape.sha256
     monkeypatch.setattr(ChartServer, "change", 0.25)
     with pytest.raises(pins.DataDrift, match="some prices or volumes differ"):
         pins.find(ref, "ABC", *WINDOW, allow_network=True)
     pins.save(tape)
     assert pins.find(ref, "ABC", *WINDOW, allow_network=True).close == tape.close
+
+
+def test_a_window_is_downloaded_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    first = sources.load("yfinance", "ABC", *WINDOW)
+    monkeypatch.setattr(ChartServer, "change", 0.25)
+    assert sources.load("yfinance", "ABC", *WINDOW).sha256 == first.sha256
+    assert run(["data", "fetch", "ABC", "--start-date", WINDOW[0], "--end-date", WINDOW[1], "--data", "yfinance"]) == 0
+    assert "drifted since it was downloaded: 1 of 3 bars differ" in capsys.readouterr().err
+    assert sources.load("yfinance", "ABC", *WINDOW).sha256 != first.sha256
 
 
 def test_fetch_pins_and_goes_on_after_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def test_bad_settings_are_refused_in_one_line(bad: dict[str, Any]) -> None:
 def test_bad_files_are_refused(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(UsageError, match="c.json|c.toml"):
+    with pytest.raises(UsageError, match=r"c\.json|c\.toml"):
         read_config(path)
     with pytest.raises(BenchError):
         read_config(tmp_path)
