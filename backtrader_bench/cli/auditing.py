@@ -15,7 +15,7 @@ from rich.table import Table
 from backtrader_bench import store
 from backtrader_bench.errors import StoreError, UsageError
 from backtrader_bench.mcq_builder.audit import run
-from backtrader_bench.mcq_builder.audit.items import read_files
+from backtrader_bench.mcq_builder.audit.items import no_verifier, read_files
 from backtrader_bench.mcq_builder.audit.result import Criteria
 from backtrader_bench.mcq_builder.audit.statistics import require_extra
 
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from backtrader_bench.mcq_builder.audit.items import Certificates, Item
+    from backtrader_bench.mcq_builder.audit.items import Certificates, Item, VerifyCertificate
     from backtrader_bench.mcq_builder.audit.result import Audit, Row
 
 ONLY_GENERATE = ("scheme", "template", "strategy", "data")
+VERIFY: VerifyCertificate = no_verifier
+"""What holds a record's certificate against the record."""
 MARKS = {True: "ok", False: "LEAK", None: "?"}
 WORST = 12
 """Types on screen; the page and ``--json`` have all."""
@@ -39,7 +41,7 @@ def audit(options: dict[str, Any]) -> int:
     page: Path | None = options["html"]
     if page is not None:
         _check_target(page)
-    items, certificates = _generated(options) if options["generate"] else read_files(options["files"])
+    items, certificates = _generated(options) if options["generate"] else read_files(options["files"], VERIFY)
     found = run.audit(
         items, certificates, _criteria(options), seed=options["seed"], learned=not options["no_learned"],
         jobs=options["jobs"], progress=_say,
@@ -86,7 +88,7 @@ def _generated(options: dict[str, Any]) -> tuple[list[Item], Certificates]:
         templates=options["template"], strategies=options["strategy"], data=options["data"],
     )  # fmt: skip
     with _bar(wish.number) as progress:
-        return generate(wish, jobs=options["jobs"], progress=progress)
+        return generate(wish, jobs=options["jobs"], verify=VERIFY, progress=progress)
 
 
 @contextmanager

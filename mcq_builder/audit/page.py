@@ -186,7 +186,8 @@ def _part(audit: Audit, plural: str, subsets: Sequence[Subset]) -> str:
     rows = "".join(
         _line(
             "leak" if one.draws >= audit.criteria.least and one.accuracy > limit else "",
-            one.name or "(none)", one.attacker, (one.accuracy, one.low, one.high), most, f"n {one.n:,}",
+            one.name or "(none)", f"{one.attacker}, n {one.n:,}", (one.accuracy, one.low, one.high), most,
+            f"{100 * one.low:.0f}-{100 * one.high:.0f}",
         )
         for one in subsets
     )  # fmt: skip
@@ -194,7 +195,7 @@ def _part(audit: Audit, plural: str, subsets: Sequence[Subset]) -> str:
         f"<h2>{plural}: the best attacker of each</h2>\n<p class='dim'>The best of {len(audit.rows)} attackers is "
         "chosen after the fact, so with few questions it lies above 25% by luck alone. Judged (red above "
         f"{100 * limit:g}%) from {audit.criteria.least:,} questions on.</p>\n"
-        f"<div class='rows'>{_axis(most, 'accuracy', 'questions')}{rows}</div>"
+        f"<div class='rows'>{_axis(most, 'accuracy', '95%')}{rows}</div>"
     )
 
 

@@ -137,6 +137,7 @@ def test_learners_are_never_tested_on_a_configuration_they_saw() -> None:
     assert credits_of("boosting_question", one, tables[:, :20], clusters[:20], 1) is None
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report_for_any_number_of_jobs() -> None:
     items = clean(60, 3)
     first, second = (quick(items, learned=True, jobs=jobs).as_dict() for jobs in (1, 2))
