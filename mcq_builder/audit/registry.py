@@ -78,4 +78,5 @@ def add_habits(name: str, family: Family, about: str, group: Group, *targets: Ta
     for target in targets:
         full = f"{name}_to_{target}"
         assert full not in HABITS, full
-        HABITS[full] = HabitAttacker(full, family, f"{about} predicts {_TARGETS[target]}", group, target)
+        kind: Family = "dates" if target == "date" else family
+        HABITS[full] = HabitAttacker(full, kind, f"{about} predicts {_TARGETS[target]}", group, target)

@@ -117,7 +117,8 @@ def _item(draft: Draft, seed: int, rng: Random) -> Item:
     if draft.letter is not None:
         at = order.index(draft.key)
         order[at], order[draft.letter] = order[draft.letter], order[at]
-    configuration = draft.place // PER_CONFIGURATION
+    # A bundle of three lies in one configuration.
+    configuration = draft.place // (PER_CONFIGURATION + 1 if draft.bundle else PER_CONFIGURATION)
     return item(
         STEM.format(ask=f"What is the {draft.type} of question {draft.place % PER_CONFIGURATION}?"),
         [draft.texts[place] for place in order],
