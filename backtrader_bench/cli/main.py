@@ -15,6 +15,7 @@ COMMANDS = {
     "build": ("backtrader_bench.cli.build:build", "Build multiple-choice questions from backtests."),
     "check": ("backtrader_bench.cli.check:check", "Compute every key of a question file again, with two engines."),
     "show": ("backtrader_bench.cli.show:show", "Show a question, its options and the backtest behind it."),
+    "audit": ("backtrader_bench.cli.audit:audit", "Test whether keys can be guessed without a backtest."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
 }
 
@@ -48,9 +49,10 @@ def cli() -> None:
     \b
     bench build                 30 questions on bundled data, into db/mcq/
     bench check db/mcq/*.jsonl  every key computed again by two engines
+    bench audit db/mcq/*.jsonl  can the keys be guessed without a backtest?
 
-    Files go under $BENCH_HOME (default: the current folder). Exit codes: 0 done, 1 a check found mismatches,
-    2 usage or input, 3 something needed is missing, 4 another process holds the lock, 130 interrupted.
+    Files go under $BENCH_HOME (default: the current folder). Exit codes: 0 done, 1 a check found mismatches or an
+    audit a leak, 2 usage or input, 3 something needed is missing, 4 another process holds the lock, 130 interrupted.
     """
 
 

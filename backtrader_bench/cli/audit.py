@@ -1,0 +1,54 @@
+"""``bench audit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+EXIT_CODES = (
+    "Exit codes: 0 no leak found (read the verdict: too small is not clean), 1 a leak, 2 usage or a line that is no "
+    "record, 3 the extra or price data missing."
+)
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
+@click.option("--generate", type=click.IntRange(1, 1_000_000), metavar="N",
+              help="Audit the generator instead: N new questions over many configurations.")
+@click.option("--scheme", help="With --generate: how options are made. [ladder]")
+@click.option("--template", multiple=True, help="With --generate: only this template; repeatable. [all]")
+@click.option("--strategy", multiple=True, help="With --generate: only this strategy; repeatable. [all]")
+@click.option("--data", help="With --generate: a source of bars as in bench build. [synthetic bars of all regimes]")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=42, help="The same seed gives the same report. [42]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout instead of tables.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the report as one page there.")
+@click.option("--jobs", "-j", type=click.IntRange(1, 1024), default=1, help="Processes. [1]")
+@click.option("--no-learned", is_flag=True, help="Leave the trained attackers out: quick, but then no bank can pass.")
+@click.option("--max-learned", type=click.FloatRange(0.25, 1), default=0.27,
+              help="Most that a learned attacker's upper bound may be. [0.27]")
+@click.option("--max-subset", type=click.FloatRange(0.25, 1), default=0.30,
+              help="Most accuracy on a type, tier, scheme or strategy. [0.30]")
+@click.option("--min-p", type=click.FloatRange(0, 0.5), default=0.01,
+              help="Least p of the largest rule attacker, and where an attacker is called a leak. [0.01]")
+@click.option("--min-uniform-p", type=click.FloatRange(0, 0.5), default=0.01,
+              help="Least chi-square p of key letters and of key ranks. [0.01]")
+@click.option("--min-n", type=click.IntRange(1, 1_000_000), default=1000,
+              help="Questions below which a bank, or a subset, is too small to judge. [1000]")
+@click.option("--permutations", type=click.IntRange(99, 100_000), default=999, help="Redraws of the keys. [999]")
+def audit(**options: Any) -> int:
+    """Can a script that runs no backtest guess the keys? Needs the extra: pip install 'backtrader-bench[audit]'.
+
+    Attackers see the text and the options alone. Those that beat 1/4 by more than chance are a leak; a bank too small
+    to show one is called too small, with the smallest leak that it could show. Published files work too.
+
+    \b
+    bench audit bank.jsonl
+    bench audit db/mcq/*.jsonl --html audit.html
+    bench audit --generate 20000 --jobs 4
+    bench audit --generate 3000 --scheme published --template win_rate --template volume
+    """
+    from backtrader_bench.cli import auditing
+
+    return auditing.audit(options)

@@ -1,0 +1,66 @@
+"""What attackers may know of the other questions of a bank: their text, never their keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from backtrader_bench.mcq_builder.audit.items import Item
+
+_SHORTEST = 4
+"""Digits that a value must have to be told from a chance coincidence."""
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Items, and which values occur where."""
+
+    items: Sequence[Item]
+
+    @cached_property
+    def _seen(self) -> dict[str, Counter[str]]:
+        """Per configuration (and per bundle), in how many questions each value stands among the options."""
+        found: dict[str, Counter[str]] = {}
+        for item in self.items:
+            tokens = set().union(*(option_tokens(item, place) for place in range(len(item.options))))
+            for scope in scopes(item):
+                found.setdefault(scope, Counter()).update(tokens)
+        return found
+
+    def shared(self, item: Item, place: int) -> int:
+        """In how many other questions of its configuration or bundle values of an option occur, summed over values."""
+        tokens = option_tokens(item, place)
+        return sum(self._seen[scope][token] - 1 for scope in scopes(item) for token in tokens)
+
+
+def scopes(item: Item) -> list[str]:
+    """The groups of questions about the same bars that a reader can see."""
+    return [item.cluster] if item.bundle is None else [item.cluster, f"bundle {item.bundle}"]
+
+
+def option_tokens(item: Item, place: int) -> set[str]:
+    """The telling values of one option, and the returns that they imply on the initial cash."""
+    found = set()
+    for column in item.columns:
+        token, value = column.tokens[place], column.values[place]
+        if column.sign in "@&":
+            found.add(token)
+        elif sum(char.isdigit() for char in token) >= _SHORTEST:
+            found.add(f"{column.sign}{token.lstrip('-')}")
+            found.update(_returns(item, column.sign, value))
+    return found
+
+
+def _returns(item: Item, sign: str, value: float) -> Iterable[str]:
+    """A profit, a final value and a return on the same cash are one fact in three guises."""
+    if sign == "%":
+        return [f"return {value:.2f}"]
+    if sign != "$" or not item.account.cash:
+        return []
+    of_cash = 100 * value / item.account.cash
+    return [f"return {of_cash:.2f}", f"return {of_cash - 100:.2f}"]
