@@ -6,6 +6,9 @@ long run stays flat in memory.
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +37,29 @@ def _spread(
     from joblib import Parallel as Pool
     from joblib import delayed, parallel_config
 
+    # More processes than twice the cores only cost their start.
+    jobs = min(jobs, 2 * (os.cpu_count() or 1))
+    parent = None if cluster else os.getpid()
     with connected(cluster), parallel_config("dask") if cluster else parallel_config("loky", n_jobs=jobs):
-        yield from Pool(return_as="generator", pre_dispatch="2*n_jobs")(delayed(function)(*one) for one in arguments)
+        pool = Pool(return_as="generator", pre_dispatch="2*n_jobs")
+        yield from pool(delayed(_guarded)(parent, function, one) for one in arguments)
+
+
+_guards: list[threading.Thread] = []
+
+
+def _guarded(parent: int | None, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """``function`` in a worker that ends when its parent does, even by kill -9: an orphan would hold our pipes open."""
+    if parent is not None and parent != os.getpid() and not _guards:
+        _guards.append(threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True))
+        _guards[0].start()
+    return function(*arguments)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
 
 
 def connected(cluster: str | None) -> Any:

@@ -67,6 +67,7 @@ def replace_file(path: Path, data: bytes | Iterable[bytes]) -> None:
     with _one_line("write", path):
         target = Path(os.path.realpath(path))
         mode = _mode_to_keep(target)
+        _sweep(target.parent)
         temporary = target.parent / f".bench-{os.getpid()}-{secrets.token_hex(4)}.tmp"
         try:
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -81,6 +82,25 @@ def replace_file(path: Path, data: bytes | Iterable[bytes]) -> None:
             temporary.unlink(missing_ok=True)
             raise
         _sync_folder(target.parent)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the temporary files of processes that were killed while writing here."""
+    for left in folder.glob(".bench-*-*.tmp"):
+        number = left.name.split("-")[1]
+        if number.isdigit() and int(number) != os.getpid() and not _alive(int(number)):
+            with suppress(OSError):
+                left.unlink()
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def holds(path: Path, data: bytes) -> bool | None:

@@ -45,10 +45,11 @@ class VisibleAsker:
     of: Context
     scheme: str
     seed: int
+    bare: bool = False
 
     def questions(self, template: str) -> Iterator[Question | Skip]:
         """See Asker."""
-        return questions(template, self.of, self.scheme, self.seed)
+        return questions(template, self.of, self.scheme, self.seed, bare=self.bare)
 
     def tape(self, question: Question) -> Tape:
         """The one tape."""
@@ -116,7 +117,7 @@ def _next(
 
 def hidden_asker(
     spec: BacktestSpec, base: Tape, config: dict[str, Any], *, resampled: bool, seed: int, secret: bytes,
-    scheme: str = "siblings",
+    scheme: str = "siblings", bare: bool = False,
 ) -> HiddenAsker:
     """An asker of worlds like ``base``: of its synthetic regime, or resampled from its bars and dated anew.
 
@@ -130,7 +131,7 @@ def hidden_asker(
     name = hashlib.sha256(json.dumps([kind, config], sort_keys=True).encode()).hexdigest()[:8].upper()
     dated = {"symbol": f"SYN-{name}", "start_date": days[0], "end_date": _after(days[-1])}
     shown = json.dumps({**config, **dated})
-    return HiddenAsker(Setup(kind, days, spec, shown, secret, scheme, base if resampled else None), seed)
+    return HiddenAsker(Setup(kind, days, spec, shown, secret, scheme, base if resampled else None, bare), seed)
 
 
 def _after(day: str) -> str:

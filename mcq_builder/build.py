@@ -110,16 +110,18 @@ def day_after(day: str) -> str:
     return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
 
 
-def askers(settings: Settings, tape: Tape, cache: Path | None, secret: bytes | None) -> dict[str, Asker]:
+def askers(
+    settings: Settings, tape: Tape, cache: Path | None, secret: bytes | None, *, bare: bool = False
+) -> dict[str, Asker]:
     """Who asks about each strategy; UsageError when hidden worlds are wanted and no secret hides them."""
     of = contexts(settings, tape, cache)
     if settings.scheme not in HIDDEN_SCHEMES:
-        return {name: VisibleAsker(context, settings.scheme, settings.seed) for name, context in of.items()}
+        return {name: VisibleAsker(context, settings.scheme, settings.seed, bare) for name, context in of.items()}
     if secret is None:
         raise UsageError(f"scheme {settings.scheme} needs a secret")
     return {
         name: hidden_asker(context.spec, tape, context.config, resampled=settings.worlds == "resampled",
-                           seed=settings.seed, secret=secret, scheme=settings.scheme)
+                           seed=settings.seed, secret=secret, scheme=settings.scheme, bare=bare)
         for name, context in of.items()
     }  # fmt: skip
 
@@ -155,14 +157,16 @@ def build_bank(
     *,
     cache: Path | None = None,
     secret: bytes | None = None,
+    bare: bool = False,
     exclude: frozenset[str] = frozenset(),
     progress: Callable[[int], None] = lambda done: None,
 ) -> Bank:
     """The bank of ``settings`` on ``tape``. ``exclude`` holds ids not to be asked again; ``progress`` hears totals.
 
     ``secret`` hides the key's world in the schemes with hidden worlds, where ``tape`` is what they are like.
+    ``bare`` leaves the fingerprints of mistakes out, for audits, which don't look at them.
     """
-    of = askers(settings, tape, cache, secret)
+    of = askers(settings, tape, cache, secret, bare=bare)
     if settings.bundle:
         return _bundled(settings, of, exclude, progress)
     chosen = {tier: names for tier, names in settings.templates().items() if names}

@@ -7,12 +7,12 @@ secret: the key is the one that it draws.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.backtest.cache import Backtests
 from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.checker.engine import simulate
-from backtrader_bench.errors import BenchError
+from backtrader_bench.errors import BenchError, RecordError
 from backtrader_bench.market import pins
 from backtrader_bench.market.synthetic import business_days
 from backtrader_bench.market.worlds import worlds
@@ -21,11 +21,13 @@ from backtrader_bench.mcq_builder.context import Context, Skip
 from backtrader_bench.mcq_builder.mistakes import MISTAKES, mistaken
 from backtrader_bench.mcq_builder.options.siblings import commitment, key_letter, text_digest
 from backtrader_bench.mcq_builder.refs import tape_ref
-from backtrader_bench.records import HIDDEN_SCHEMES
+from backtrader_bench.records import HIDDEN_SCHEMES, to_question
 from backtrader_bench.templates.registry import TEMPLATES
 from backtrader_bench.templates.render import stem_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from backtrader_bench.market.tape import Tape
     from backtrader_bench.records import Question
 
@@ -47,6 +49,14 @@ def certificate_problem(record: Question, secret: bytes | None = None) -> str | 
     except (BenchError, KeyError, IndexError, ValueError, TypeError) as error:
         # A damaged private part can fail anywhere on the way; whatever it was, the certificate can't be confirmed.
         return f"the certificate can't be checked: {type(error).__name__}: {error}"
+
+
+def fields_problem(fields: Mapping[str, Any]) -> str | None:
+    """:func:`certificate_problem` of a decoded record."""
+    try:
+        return certificate_problem(to_question(dict(fields), "the record"))
+    except RecordError as error:
+        return str(error)
 
 
 def _private_problem(record: Question) -> str | None:

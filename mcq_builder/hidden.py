@@ -45,6 +45,8 @@ class Setup:
     scheme: str = "siblings"
     base: Tape | None = None
     """The bars that resampled worlds are drawn from."""
+    bare: bool = False
+    """Whether to leave the fingerprints of mistakes out."""
 
 
 class Worlds:

@@ -68,7 +68,7 @@ def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[
     # The bank first: one without its manifest is made whole by the same command again, the reverse would mislead.
     if not same:
         store.replace_file(path, lines)
-    store.replace_file(manifest_path(path), json.dumps(about, indent=2, ensure_ascii=False).encode() + b"\n")
+    store.replace_file(manifest_path(path), json.dumps(about, indent=2).encode() + b"\n")
     return "unchanged" if same else "written"
 
 

@@ -27,7 +27,9 @@ SCHEMES = {"ladder": ladder, "published": published}
 _PATIENCE = 300
 
 
-def questions(template: str, of: Context, scheme: str, seed: int) -> Iterator[Question | Skip]:
+def questions(
+    template: str, of: Context, scheme: str, seed: int, *, bare: bool = False
+) -> Iterator[Question | Skip]:
     """All questions of one template on one backtest, in seeded order, with the reasons for those not asked."""
     rng = stream(seed, "draw", template, of.config, of.tape.sha256)
 
@@ -35,7 +37,7 @@ def questions(template: str, of: Context, scheme: str, seed: int) -> Iterator[Qu
         check_fit(template, of.spec.strategy)
         return draws(template, of, rng)
 
-    return in_turn(drawn, lambda params: question(template, of, params, scheme, seed))
+    return in_turn(drawn, lambda params: question(template, of, params, scheme, seed, bare=bare))
 
 
 def check_fit(template: str, strategy: str) -> None:
@@ -63,7 +65,9 @@ def in_turn(
         yield reason
 
 
-def question(template: str, of: Context, params: Mapping[str, Any], scheme: str, seed: int) -> Question:
+def question(
+    template: str, of: Context, params: Mapping[str, Any], scheme: str, seed: int, *, bare: bool = False
+) -> Question:
     """The record of one question; Skip says why it can't be asked."""
     words = TEMPLATES[template]
     rng = stream(seed, "options", scheme, template, of.config, of.tape.sha256, params)
@@ -95,7 +99,7 @@ def question(template: str, of: Context, params: Mapping[str, Any], scheme: str,
         option_origins={letter: made[place][1] for letter, place in zip(LETTERS, order, strict=True)},
         seed=seed,
         tolerance=tolerance(words, key),
-        private=Private(fingerprints=fingerprints(template, of, params, key)),
+        private=Private(fingerprints={} if bare else fingerprints(template, of, params, key)),
     )
 
 

@@ -88,7 +88,9 @@ def default_symbol(data: str) -> str:
     kind, _, argument = data.partition(":")
     if kind != "csv":
         return "SYN" if kind == "synthetic" else "AAPL"
-    path = Path(argument)
+    path = Path(argument).expanduser()
+    if not path.exists():
+        raise StoreError(f"{path}: no such file or folder")
     if path.is_dir():
         raise UsageError(f"{path} is a folder of prices: name a file of it with --symbol")
     stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
@@ -241,6 +243,8 @@ class Settings:
         }
         if "symbol" not in named:
             checked["symbol"] = default_symbol(checked["data"])
+        if checked["all_templates"] and "num_questions" in named and named["num_questions"] != 30:
+            raise UsageError("all_templates asks one question of every template; leave num_questions out")
         checked["scheme"] = checked["scheme"] or default_scheme(checked["data"], checked["symbol"], checked["worlds"])
         checked["strategy_params"] = _complete(checked["strategy"], checked["strategy_params"])
         _agree(checked)

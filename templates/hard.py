@@ -102,7 +102,8 @@ HARD = (
              "initial cash) is negative?", one(RATE)),
     Template("delayed_fill_cost", "hard", "what one bar of delay costs",
              "Run the backtest again with every order sent one bar later: decided and sized on the close of bar t as before, "
-             "sent at the close of bar t+1, filled at the open of bar t+2, and no new signal looked at in between. What is "
+             "sent at the close of bar t+1 and filled at the open of bar t+2, or refused when the cash does not cover it at the "
+             "close of bar t+1 or at that open; no new signal is looked at before the close of bar t+2. What is "
              "the net profit or loss without the delay minus the one with it?", one(SIGNED_MONEY)),
     Template("worst_rolling_window", "hard", "the worst change over a number of rows",
              "What is the lowest percentage change of the portfolio value from any row to the one {rows} rows later?",

@@ -15,9 +15,10 @@ from rich.table import Table
 from backtrader_bench import store
 from backtrader_bench.errors import StoreError, UsageError
 from backtrader_bench.mcq_builder.audit import run
-from backtrader_bench.mcq_builder.audit.items import no_verifier, read_files
+from backtrader_bench.mcq_builder.audit.items import read_files
 from backtrader_bench.mcq_builder.audit.result import Criteria
 from backtrader_bench.mcq_builder.audit.statistics import require_extra
+from backtrader_bench.mcq_builder.certificates import fields_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from backtrader_bench.mcq_builder.audit.result import Audit, Row
 
 ONLY_GENERATE = ("scheme", "template", "strategy", "data")
-VERIFY: VerifyCertificate = no_verifier
+VERIFY: VerifyCertificate = fields_problem
 """What holds a record's certificate against the record."""
 MARKS = {True: "ok", False: "LEAK", None: "?"}
 WORST = 12
@@ -84,7 +85,7 @@ def _generated(options: dict[str, Any]) -> tuple[list[Item], Certificates]:
     from backtrader_bench.mcq_builder.audit.generate import Wish, generate
 
     wish = Wish(
-        number=options["generate"], seed=options["seed"], scheme=options["scheme"] or "ladder",
+        number=options["generate"], seed=options["seed"], scheme=options["scheme"] or "siblings",
         templates=options["template"], strategies=options["strategy"], data=options["data"],
     )  # fmt: skip
     with _bar(wish.number) as progress:
@@ -110,7 +111,7 @@ def _say(what: str) -> None:
 
 def _title(options: dict[str, Any]) -> str:
     if options["generate"]:
-        return f"generator, scheme {options['scheme'] or 'ladder'}"
+        return f"generator, scheme {options['scheme'] or 'siblings'}"
     names = [path.name for path in options["files"]]
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ from rich.table import Table
 
 from backtrader_bench import store
 from backtrader_bench.backtest.strategies import REGISTRY
-from backtrader_bench.errors import BenchError, UsageError
+from backtrader_bench.errors import BenchError, StoreError, UsageError
 from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder import output
 from backtrader_bench.mcq_builder.build import build_bank, cache_folder, fetch
@@ -83,7 +84,7 @@ def output_name(name: str) -> str:
 def run(settings: Settings, tape: Tape, options: dict[str, Any]) -> Bank:
     """Build the bank, with a word on progress where someone watches."""
     parallel = spread(fetch, options["jobs"], options["cluster"])
-    cache = None if options["no_cache"] else cache_folder()
+    cache = None if options["no_cache"] else _cache()
     exclude = frozenset(question for path in options["exclude"] for question in ids(path))
     console = Console(stderr=True)
     with console.status("building") as status:
@@ -91,6 +92,14 @@ def run(settings: Settings, tape: Tape, options: dict[str, Any]) -> Bank:
             settings, tape, parallel, cache=cache, exclude=exclude, secret=_secret(settings, options),
             progress=lambda done: status.update(f"building: {done} questions"),
         )  # fmt: skip
+
+
+def _cache() -> Path | None:
+    """The builder's cache, or none where the home can't be written to: that costs time, never an answer."""
+    try:
+        return cache_folder()
+    except StoreError:
+        return None
 
 
 def _secret(settings: Settings, options: dict[str, Any]) -> bytes | None:
@@ -113,6 +122,8 @@ def ids(path: Path) -> list[str]:
 
 def converse(given: dict[str, Any]) -> Settings:
     """Ask for every setting, its default (or the value given already) offered; a wrong answer is asked again."""
+    if sys.stdin is None:
+        raise UsageError("--interactive needs an open standard input")
     answers: dict[str, Any] = {}
     for name, setting in SETTINGS.items():
         default = given.get(name, setting.default)
@@ -153,7 +164,8 @@ def show(bank: Bank, path: Path, settings: Settings, tape: Tape, state: str) -> 
     console = Console()
     made = output.counts(bank)
     tiers = ", ".join(f"{count} {tier}" for tier, count in made["tiers"].items())
-    console.print(f"{len(bank.questions)} questions ({tiers}), {state}: {path}", soft_wrap=True, highlight=False)
+    plural = "s" if len(bank.questions) > 1 else ""
+    console.print(f"{len(bank.questions)} question{plural} ({tiers}), {state}: {path}", soft_wrap=True, highlight=False)
     console.print(f"bars: {tape.symbol} from {tape.source}, {len(tape)} from {tape.dates[0]} to {tape.dates[-1]}, "
                   f"sha256 {tape.sha256[:16]}", soft_wrap=True, highlight=False)  # fmt: skip
     console.print(f"scheme {settings.scheme}: {GUARANTEES[settings.scheme]}", soft_wrap=True, highlight=False)

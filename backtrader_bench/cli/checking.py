@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from rich.text import Text
 from backtrader_bench import store
 from backtrader_bench.checker.run import check_files
 from backtrader_bench.checker.verdict import VERDICTS
-from backtrader_bench.errors import MissingError, RecordError, StoreError
+from backtrader_bench.errors import MissingError, RecordError, StoreError, UsageError
+from backtrader_bench.market import sources
 from backtrader_bench.templates.drift import text_problems
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def check(options: dict[str, Any]) -> int:
     """Check what the command line asks for; returns the exit code."""
     report: Path | None = options["report"]
     if report is not None:
-        _check_target(report)
+        _check_target(report, [*options["files"], *([options["data"]] if options["data"] else [])])
+    _check_data(options["data"])
     tally = Tally()
     with progress_bar() as progress:
         verdicts = check_files(
@@ -95,12 +97,22 @@ def check(options: dict[str, Any]) -> int:
     return outcome(tally)
 
 
-def _check_target(report: Path) -> None:
-    """Refuse a report that can't be written before the work rather than after it."""
+def _check_target(report: Path, inputs: Iterable[Path]) -> None:
+    """Refuse a report that can't be written, or would replace what is checked, before the work."""
+    with suppress(OSError):
+        if any(report.resolve() == path.resolve() for path in inputs):
+            raise UsageError(f"--report {report} is one of the files to check; give it another name")
     if report.is_dir():
         raise StoreError(f"--report {report} is a folder; give the name of a file in it")
     if not report.absolute().parent.is_dir():
         raise StoreError(f"--report {report}: there is no folder {report.parent}; create it first")
+    store.holds(report, b"")  # refuses a name too long, a device, a read-only file
+
+
+def _check_data(data: Path | None) -> None:
+    """Refuse a price file that can't be read once, rather than once a record."""
+    if data is not None and data.is_file():
+        sources.load(f"csv:{data}", "")
 
 
 def _counted(verdicts: Iterable[Verdict], tally: Tally) -> Iterator[Verdict]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
+import os
 import sys
 
 import click
@@ -58,13 +61,34 @@ def cli() -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Run ``bench`` and leave with its exit code."""
-    sys.exit(run(argv))
+    _make_streams_safe()
+    code = run(argv)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What Python would do at exit: complain in two lines. The reader is gone, or the disk is full.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - it stays open to the end
+        code = 141 if error.errno == errno.EPIPE else fail(f"cannot write the output: {error.strerror}", 2)
+    sys.exit(code)
+
+
+def _make_streams_safe() -> None:
+    """Closed streams swallow what is written; names that the terminal can't show come out escaped."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123 - it stays open to the end
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def run(argv: list[str] | None = None) -> int:
     """Run ``bench`` with ``argv`` (default: the process's own); one line on stderr for every expected error."""
     try:
         outcome = cli.main(argv, prog_name="bench", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "bench"
         return fail(f"{where}: {error.format_message()} (see '{where} --help')", error.exit_code)
@@ -76,6 +100,10 @@ def run(argv: list[str] | None = None) -> int:
         # The reader of our output went away (`bench ... | head`): nothing more to say, and nobody to say it to.
         sys.stderr.close()
         return 141
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        return fail(f"cannot write the output: {error.strerror}", 2)
     return outcome if isinstance(outcome, int) else 0
 
 

@@ -6,6 +6,7 @@ ones of all regimes in turn, or windows of the source given).
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from backtrader_bench.mcq_builder.build import build_bank, fetch
 from backtrader_bench.mcq_builder.seeds import stream
 from backtrader_bench.mcq_builder.settings import Settings
 from backtrader_bench.parallel import spread
+from backtrader_bench.records import HIDDEN_SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
     from backtrader_bench.mcq_builder.audit.items import VerifyCertificate
 
+VERIFIED = 25
+"""One certificate in so many is verified when questions are generated; in files, each is."""
 PER_CONFIGURATION = 100
 """Questions of one configuration: enough to pay for its backtests, few enough for many configurations."""
 _PATIENCE = 3
@@ -39,7 +43,7 @@ class Wish:
 
     number: int
     seed: int = 42
-    scheme: str = "ladder"
+    scheme: str = "siblings"
     templates: tuple[str, ...] = ()
     strategies: tuple[str, ...] = ()
     data: str | None = None
@@ -83,16 +87,23 @@ def built(wish: Wish, index: int, verify: VerifyCertificate) -> tuple[list[Item]
         tape = sources.load(settings.data, settings.symbol, settings.start_date, settings.end_date)
         if wish.data is not None:
             settings, tape = _windowed(settings, tape, stream(wish.seed, "window", index))
-        bank = build_bank(settings, tape, spread(fetch))
+        bank = build_bank(settings, tape, spread(fetch), secret=_secret(wish, index), bare=True)
     except (BacktestError, DataError) as error:
         # Too few bars for these parameters: another configuration takes its place.
         return [], certificates, str(error)
     items = []
-    for question in bank.questions:
+    for number, question in enumerate(bank.questions):
         fields = msgspec.to_builtins(question)
         items.append(item_of(fields, f"configuration {index}"))
-        certificates.look(fields, verify)
+        # Four worlds and four answers a certificate: one in so many is made again, from every configuration.
+        if number % VERIFIED == 0:
+            certificates.look(fields, verify)
     return items, certificates, ""
+
+
+def _secret(wish: Wish, index: int) -> bytes:
+    """A secret of this audit's own, another one a configuration."""
+    return hashlib.sha256(f"audit|{wish.seed}|{index}".encode()).digest()
 
 
 def configuration(wish: Wish, index: int) -> Settings:
@@ -109,11 +120,16 @@ def configuration(wish: Wish, index: int) -> Settings:
         "num_questions": wish.per,
         "seed": rng.randrange(2**31),
         "scheme": wish.scheme,
+        "worlds": "resampled" if wish.scheme in HIDDEN_SCHEMES and wish.data and not _made_up(wish.data) else "",
         "template": wish.templates,
         "difficulty": _tiers(wish.templates),
         **_bars(wish.data, index, rng),
     }
     return Settings.of(given)
+
+
+def _made_up(data: str) -> bool:
+    return data.startswith("synthetic")
 
 
 def _tiers(templates: tuple[str, ...]) -> tuple[str, ...]:

@@ -50,20 +50,46 @@ def independent(template: str, of: Context, key: Answer, rng: Random) -> list[An
     """Each part on a ladder of its own, with a rank of its own."""
     ranks = {part.field: rng.randrange(4) for part in TEMPLATES[template].parts}
     columns = {
-        part.field: _part_steps(of, part.kind, key[part.field], ranks[part.field], rng)
+        part.field: _part_steps(of, part.kind, key[part.field], ranks[part.field], rng, bounds(template, of))
         for part in TEMPLATES[template].parts
     }
     return matched(columns, ranks, rng)
 
 
-def _part_steps(of: Context, kind: Kind, value: Any, rank: int, rng: Random) -> list[Any]:
+def bounds(template: str, of: Context) -> tuple[float | None, int | None]:
+    """Lower bound of amounts and upper bound of counts that the text itself implies; None where there is none."""
+    rows = of.result.rows
+    highest = {"time_under_water": rows - 1, "idle_longest_stretch": rows, "longest_holding": rows - 2,
+               "longest_losing_streak": len(of.result.trades)}  # fmt: skip
+    # The first row still holds the initial cash, so that no peak can lie below it.
+    lowest = {"peak_portfolio_date": of.spec.initial_cash}
+    return lowest.get(template), highest.get(template)
+
+
+def trading_days(of: Context) -> tuple[str, ...]:
+    """The dates on which something can happen: from the row after the first on."""
+    return of.tape.dates[of.result.first_row + 1 :]
+
+
+def _day(of: Context, day: str) -> int:
+    """Index of a date among the trading days; Skip for the first row's, which is none."""
+    days = trading_days(of)
+    if day < days[0]:
+        raise Skip(NO_ROOM)
+    return days.index(day)
+
+
+def _part_steps(
+    of: Context, kind: Kind, value: Any, rank: int, rng: Random, bound: tuple[float | None, int | None]
+) -> list[Any]:
+    low, high = bound
     if kind.name == "date":
-        return list(date_steps(of.tape.dates, of.tape.dates.index(value), rank, rng))
+        return list(date_steps(trading_days(of), _day(of, value), rank, rng))
     if kind.name == "volume":
         return _volume_steps(of, value, rank, rng)
     if kind.decimals is None:
-        return list(integer_steps(value, rank, rng))
-    return list(decimal_steps(value, rank, kind, rng))
+        return list(integer_steps(value, rank, rng, high=high))
+    return list(decimal_steps(value, rank, kind, rng, low))
 
 
 def _volume_steps(of: Context, value: int, rank: int, rng: Random) -> list[int]:
@@ -91,7 +117,8 @@ def _labels(template: str) -> Shape:
 def _position(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
     """No shares stands among the options always; three sizes are on a ladder around the held one, or another day's."""
     held = key["value"] or rng.choice([size for size in of.result.position if size])
-    sizes = integer_steps(held, rng.randrange(3), rng, low=1)[:3]
+    # A capped buy is never larger than the stake, which the text states.
+    sizes = integer_steps(held, rng.randrange(3), rng, low=1, high=of.spec.stake)[:3]
     if not key["value"]:
         return [({"value": size}, "ladder around another day's size") for size in sizes]
     others = [({"value": size}, "ladder") for size in sizes if size != held]
@@ -113,12 +140,14 @@ def _first_buy(of: Context, params: Mapping[str, Any], key: Answer, rng: Random)
         raise Skip("the number of shares stands in the configuration")
     rank = rng.randrange(4)
     days = of.tape.dates
-    indices = index_steps(days.index(key["date"]), rank, rng, len(days) - 1, 15)
+    first = of.result.first_row + 1
+    places = index_steps(days.index(key["date"]) - first, rank, rng, len(days) - 1 - first, 15)
+    indices = [first + place for place in places]
     made: Made = []
     for place, index in enumerate(indices):
         if place != rank:
             spend = of.spec.initial_cash * float(of.spec.params["target_percent"]) * 0.95
-            size = min(of.spec.stake, int(spend / of.tape.close[index - 1])) if index else 0
+            size = min(of.spec.stake, int(spend / of.tape.close[index - 1]))
             made.append(({"shares": size, "close": of.tape.close[index], "date": days[index]}, "a buy on another day"))
     return made
 
@@ -158,8 +187,8 @@ def _days_inside(of: Context, params: Mapping[str, Any], key: Answer, rng: Rando
 
 def _drawdown_window(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
     """Peak, trough, dollars and the peak's value each on a ladder; percent follows from the last two."""
-    days = of.tape.dates
-    first, last = days.index(key["peak"]), days.index(key["trough"])
+    days = trading_days(of)
+    first, last = _day(of, key["peak"]), _day(of, key["trough"])
     reach = min(12, (last - first - 1) // 6)
     ranks = {name: rng.randrange(4) for name in ("peak", "trough", "dollars", "top")}
     kinds = {part.field: part.kind for part in TEMPLATES["max_drawdown_window"].parts}

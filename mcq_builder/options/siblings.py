@@ -123,7 +123,9 @@ class Draft:
                 seeds=seeds,
                 order=self.letters,
                 option_worlds={letter: option.place for letter, option in by_letter.items()},
-                fingerprints=fingerprints(words.name, of, self.params, answer, hidden.backtests),
+                fingerprints={}
+                if hidden.setup.bare
+                else fingerprints(words.name, of, self.params, answer, hidden.backtests),
             ),
         )
 

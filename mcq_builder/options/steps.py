@@ -22,9 +22,14 @@ RATIO = (1.02, 1.08)
 NO_ROOM = "no room below or above the key for three other values"
 
 
-def decimal_steps(key: float, rank: int, kind: Kind, rng: Random) -> list[float]:
-    """Four amounts in ascending order, ``key`` (as shown) at ``rank``, neighbours 2% to 8% or a few units apart."""
+def decimal_steps(key: float, rank: int, kind: Kind, rng: Random, low: float | None = None) -> list[float]:
+    """Four amounts in ascending order, ``key`` (as shown) at ``rank``, neighbours 2% to 8% or a few units apart.
+
+    With ``low`` they stay above it: Skip where three of the widest steps down from the key would not.
+    """
     key = kind.rounded(key)
+    if low is not None and key / RATIO[1] ** 3 <= low:
+        raise Skip(NO_ROOM)
     values = [key]
     small = abs(key) < 150 * kind.unit
     if small and not kind.signed and key < 27 * kind.unit:

@@ -29,7 +29,13 @@ def test_every_setting_is_a_flag_with_help() -> None:
     ("data", "symbol"),
     [("csv:x/ACME.csv", "ACME"), ("csv:ACME.L.csv.gz", "ACME.L"), ("synthetic:hard:3", "SYN"), ("bundled", "AAPL")],
 )
-def test_a_price_file_is_never_called_apple(data: str, symbol: str) -> None:
+def test_a_price_file_is_never_called_apple(
+    data: str, symbol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").mkdir()
+    for name in ("x/ACME.csv", "ACME.L.csv.gz"):
+        (tmp_path / name).touch()
     assert Settings.of({"data": data}).symbol == symbol
     assert Settings.of({"data": data, "symbol": "IBM"}).symbol == "IBM"
 

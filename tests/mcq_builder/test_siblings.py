@@ -91,7 +91,7 @@ def test_the_key_is_drawn_by_the_secret_and_uniformly(sample: list[Question]) ->
 
 
 def test_options_are_apart_in_ascending_order_and_one_is_the_key(sample: list[Question]) -> None:
-    assert len({record.type for record in sample}) >= len(TEMPLATES) - 3
+    assert len({record.type for record in sample}) >= len(TEMPLATES) - 8  # the order mechanics of other strategies
     for record in sample:
         assert len(set(record.options.values())) == 4
         assert TEMPLATES[record.type].option_text(
