@@ -113,6 +113,14 @@ def holds(path: Path, data: bytes) -> bool | None:
         return target.stat().st_size == len(data) and target.read_bytes() == data
 
 
+def check_target(path: Path) -> None:
+    """StoreError when ``path`` can't be written, before any work is done for it."""
+    # Looking refuses what writing would: a folder, a device, a read-only file, a name too long.
+    holds(path, b"")
+    if not path.absolute().parent.is_dir():
+        raise StoreError(f"{path}: there is no folder {path.parent}; make it first or name another place")
+
+
 def _mode_to_keep(target: Path) -> int | None:
     """The permission bits of the file about to be replaced, None when there is none; OSError to refuse."""
     try:

@@ -43,14 +43,6 @@ def manifest_path(bank: Path) -> Path:
     return bank.with_name(bank.name.removesuffix(".jsonl") + ".manifest.json")
 
 
-def check_target(path: Path) -> None:
-    """StoreError when ``path`` can't become a bank, before any work is done for it."""
-    # Looking refuses what writing would: a folder, a device, a read-only file, a name too long.
-    store.holds(path, b"")
-    if not path.parent.is_dir():
-        raise StoreError(f"{path.parent} is no directory; make it first or name another place with --output")
-
-
 def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[str], *, force: bool) -> str:
     """Pin the tape, then write bank and manifest; says ``written`` or, for the same bytes as before, ``unchanged``.
 

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from backtrader_bench import store
-from backtrader_bench.errors import StoreError, UsageError
+from backtrader_bench.errors import UsageError
 from backtrader_bench.mcq_builder.audit import run
 from backtrader_bench.mcq_builder.audit.items import read_files
 from backtrader_bench.mcq_builder.audit.result import Criteria
@@ -41,7 +41,7 @@ def audit(options: dict[str, Any]) -> int:
     require_extra()
     page: Path | None = options["html"]
     if page is not None:
-        _check_target(page)
+        store.check_target(page)
     items, certificates = _generated(options) if options["generate"] else read_files(options["files"], VERIFY)
     found = run.audit(
         items, certificates, _criteria(options), seed=options["seed"], learned=not options["no_learned"],
@@ -64,14 +64,6 @@ def _check(options: dict[str, Any]) -> None:
     for name in ONLY_GENERATE:
         if options["files"] and options[name]:
             raise UsageError(f"--{name} goes with --generate; files are audited as they are")
-
-
-def _check_target(page: Path) -> None:
-    """Refuse a page that can't be written before the work rather than after it."""
-    if page.is_dir():
-        raise StoreError(f"--html {page} is a folder; give the name of a file in it")
-    if not page.absolute().parent.is_dir():
-        raise StoreError(f"--html {page}: there is no folder {page.parent}; create it first")
 
 
 def _criteria(options: dict[str, Any]) -> Criteria:

@@ -41,7 +41,7 @@ def build(options: dict[str, Any], command: list[str]) -> int:
     settings = chosen(options)
     target: Path | None = options["output"]
     if target is not None:
-        output.check_target(target)
+        store.check_target(target)
     tape = sources.load(settings.data, settings.symbol, settings.start_date, settings.end_date)
     path = target or store.folder("mcq") / output.default_name(settings, tape)
     with store.lock(path):

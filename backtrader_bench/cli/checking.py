@@ -19,7 +19,7 @@ from rich.text import Text
 from backtrader_bench import store
 from backtrader_bench.checker.run import check_files
 from backtrader_bench.checker.verdict import VERDICTS
-from backtrader_bench.errors import MissingError, RecordError, StoreError, UsageError
+from backtrader_bench.errors import MissingError, RecordError, UsageError
 from backtrader_bench.market import sources
 from backtrader_bench.templates.drift import text_problems
 
@@ -102,11 +102,7 @@ def _check_target(report: Path, inputs: Iterable[Path]) -> None:
     with suppress(OSError):
         if any(report.resolve() == path.resolve() for path in inputs):
             raise UsageError(f"--report {report} is one of the files to check; give it another name")
-    if report.is_dir():
-        raise StoreError(f"--report {report} is a folder; give the name of a file in it")
-    if not report.absolute().parent.is_dir():
-        raise StoreError(f"--report {report}: there is no folder {report.parent}; create it first")
-    store.holds(report, b"")  # refuses a name too long, a device, a read-only file
+    store.check_target(report)
 
 
 def _check_data(data: Path | None) -> None:

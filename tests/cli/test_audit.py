@@ -76,7 +76,7 @@ def test_published_records_are_read(shared: Path, capsys: pytest.CaptureFixture[
         (["--generate", "5", "--data", "nowhere"], "nowhere"),
         (["--generate", "5", "--data", "csv:nowhere.csv"], "nowhere.csv"),
         (["x.jsonl", "--html", "no/such/place.html"], "no folder"),
-        (["x.jsonl", "--html", "."], "is a folder"),
+        (["x.jsonl", "--html", "."], "it is a folder"),
     ],
 )
 def test_bad_input_ends_with_2_and_one_line(words: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
