@@ -190,4 +190,4 @@ def _volumes(tape: Tape) -> list[str]:
 def _weekends(tape: Tape) -> list[str]:
     """Weekend bars in a series that has them now and then; markets open all week have many."""
     off = [day for day in tape.dates if date.fromisoformat(day).weekday() >= 5]
-    return [f"{len(off)} bar(s) on a weekend, first {off[0]}"] if 0 < len(off) < 0.05 * len(tape) else []
+    return [f"{len(off)} bar(s) on a weekend, first {off[0]}"] if 0 < len(off) < 0.12 * len(tape) else []

@@ -19,7 +19,7 @@ REQUIRED = ("date", *PRICES, "volume")
 NAMES = {
     "date": "date tradedate tradingdate tradingday pricedate datetime dateandtime date/time localtime "
     "gmttime "
-    "timestamp time day dt opentime windowstart unix datum fecha data дата t",
+    "timestamp time day dt dtyyyymmdd tsevent exchangedate opentime windowstart unix datum fecha data дата t",
     "open": "open openprice openingprice opening pxopen eroffnung eroffnungskurs eroffn erster anfang "
     "apertura "
     "ouverture ouv abertura otwarcie primo откр o",
@@ -43,6 +43,8 @@ NAMES = {
     "interval": "per period interval timeframe resolution",
     "currency": "currency ccy cur",
     "clock": "time tradetime",
+    "year": "year",
+    "month": "month",
 }
 _ROLES = {role: names.split() for role, names in NAMES.items()}
 _ROLE_OF = {name: role for role, names in reversed(_ROLES.items()) for name in names}
@@ -95,6 +97,9 @@ def assign(cells: Sequence[str]) -> dict[str, int]:
     _volume_in_units(roles, cells)
     if roles.get("clock") == roles.get("date"):
         roles.pop("clock", None)
+    if not _is_split_date(roles, names):
+        roles.pop("year", None)
+        roles.pop("month", None)
     _refuse_gaps(roles, cells)
     return roles
 
@@ -113,6 +118,11 @@ def _only(cells: Sequence[str], names: Sequence[str], known: Sequence[str]) -> i
 def _date_without_name(roles: dict[str, int], names: Sequence[str]) -> None:
     if "date" not in roles and names and names[0] in ("", "index", "unnamed:0", "rownames", "x"):
         roles["date"] = 0
+
+
+def _is_split_date(roles: dict[str, int], names: Sequence[str]) -> bool:
+    """Whether year, month and day have a column each, and the date none."""
+    return {"date", "year", "month"} <= roles.keys() and names[roles["date"]] == "day"
 
 
 def _volume_in_units(roles: dict[str, int], cells: Sequence[str]) -> None:

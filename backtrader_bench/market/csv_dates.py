@@ -34,7 +34,9 @@ _TIME = (
     r"(?:(?:[T,]\s*|\s+)(?P<time>\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?\s*(?:[AaPp]\.?[Mm]\.?)?)\s*"
     r"(?P<zone>Z|[+-]\d{2}:?(?:\d{2})?|[A-Z]{2,5}(?:[+-]\d{1,4})?)?)?"
 )
-_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY = rf"(?:(?P<weekday>{'|'.join(WEEKDAYS)})[a-z]*\.?,?\s+)?"
+_UTC = frozenset({"Z", "UTC", "GMT", "+00", "+0000", "+00:00", "-00:00"})
 _FORMATS = (
     ("ymd", re.compile(rf"(?P<y>\d{{4}})(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)(?P<d>\d{{1,2}}){_TIME}")),
     (
@@ -79,6 +81,8 @@ class Dates:
     days: list[str]
     times: list[int | None]
     warnings: list[str] = field(default_factory=list)
+    utc: bool = False
+    """Whether the stamps say that they are in UTC, or count from its epoch."""
 
 
 def looks_like_date(cell: str) -> bool:
@@ -164,8 +168,16 @@ def _calendar(name: str, kind: str, cells: Sequence[str], matches: Sequence[re.M
     for index, (year, month, day) in enumerate(parts):
         if not _exists(year, month, day):
             raise fault(index, f"{cells[index][:30]!r} is no day of the calendar; correct it")
+        _compare_weekday(matches[index], date(year, month, day), index, fault)
         days.append(date(year, month, day).isoformat())
-    return Dates(days, [_seconds(match, index, fault) for index, match in enumerate(matches)], warnings)
+    times = [_seconds(match, index, fault) for index, match in enumerate(matches)]
+    return Dates(days, times, warnings, all(match.groupdict().get("zone") in _UTC for match in matches))
+
+
+def _compare_weekday(match: re.Match[str], day: date, index: int, fault: Fault) -> None:
+    said = match.groupdict().get("weekday")
+    if said and said.casefold() != WEEKDAYS[day.weekday()]:
+        raise fault(index, f"{match[0][:40]!r} names another weekday than {day:%A}, which {day} is; correct the date")
 
 
 def _parts(match: re.Match[str], index: int, fault: Fault) -> YearMonthDay:
@@ -265,7 +277,7 @@ def _epochs(matches: Sequence[re.Match[str]], fault: Fault) -> Dates:
             raise fault(index, f"{match['epoch']} is no time stamp") from None
         days.append(moment.date().isoformat())
         times.append(seconds % 86_400)
-    return Dates(days, times)
+    return Dates(days, times, utc=True)
 
 
 def _refuse_shifted(name: str, found: Dates) -> None:

@@ -60,8 +60,9 @@ _PLAIN = re.compile(r"[0-9]{1,20}\.[0-9]{1,20}")
 _SPACED = re.compile(r"[0-9]{1,3}(?:[\s'’][0-9]{3})+(?:[.,][0-9]+)?")
 _SCALED = re.compile(r"(.*?[0-9])\s*(K|Tsd\.?|M|Mio\.?|Mln\.?|B|Bn|Mrd\.?|T)", re.I)
 _SCALES = {"k": 3, "tsd": 3, "m": 6, "mio": 6, "mln": 6, "b": 9, "bn": 9, "mrd": 9, "t": 12}
-_COMMA_GROUPS = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}"
-_POINT_GROUPS = r"[0-9]{1,3}(?:\.[0-9]{3})+"
+# Groups of thousands never begin with a zero: 0,995 is less than one wherever it stands.
+_COMMA_GROUPS = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
+_POINT_GROUPS = r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"
 _FORMS = (
     # Certain: point decimals (p), comma decimals (c). Uncertain: a single comma (?c) or point (?p) before
     # three digits.
@@ -71,6 +72,10 @@ _FORMS = (
     ("p", re.compile(rf"(?:{_COMMA_GROUPS})(?:\.[0-9]+)?|[0-9]*\.[0-9]+|[0-9]+\.")),
     ("c", re.compile(rf"(?:{_POINT_GROUPS})(?:,[0-9]+)?|[0-9]*,[0-9]+")),
 )
+
+
+_PROOF = 3
+"""Volumes that must look alike to be a habit of the file."""
 
 
 class NoNumber(ValueError):
@@ -105,8 +110,16 @@ def find_decimal(prices: Sequence[Sequence[str]], volumes: Sequence[str], delimi
         other = min(seen["p"], seen["c"])[1]
         raise fault(index, f"{cell!r} after {other!r}: decimal commas and decimal points are mixed; write one kind")
     if seen:
-        return "." if "p" in seen else ","
+        decimal = "." if "p" in seen else ","
+        _refuse_open_volumes(volumes, f"?{_SIGN_FORM[decimal]}", fault)
+        return decimal
     return _from_uncertain(uncertain, volume_forms, delimiter, fault)
+
+
+def _refuse_open_volumes(volumes: Sequence[str], form: str, fault: Fault) -> None:
+    """A fault when each volume looks like thousands to one reader and like three decimals to the next."""
+    if len(volumes) >= _PROOF and all(_form(cell) == form for cell in volumes):
+        raise fault(0, f"Volume {volumes[0]!r} is ambiguous: decimals or thousands? Write it without separators")
 
 
 def _from_uncertain(
@@ -137,6 +150,11 @@ def read_price(cell: str, decimal: str) -> tuple[float, str]:
     if value < 0:
         raise NoNumber(f"is {cell[:30]}; prices must be positive, not negative")
     return value, currency
+
+
+def either_way(cell: str) -> bool:
+    """Whether ``cell`` alone may have decimals or thousands: ``1,234``, ``1.234``."""
+    return _form(cell).startswith("?")
 
 
 def read_volume(cell: str, decimal: str) -> tuple[Decimal, bool]:

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from backtrader_bench.errors import DataError, StoreError
 from backtrader_bench.market.csv_checks import Repairs, bar_warnings, newest_first, reading_warnings
-from backtrader_bench.market.csv_columns import PRICES
+from backtrader_bench.market.csv_columns import PRICES, squeeze
 from backtrader_bench.market.csv_dates import read_dates
-from backtrader_bench.market.csv_numbers import MISSING, NoNumber, find_decimal, read_price, read_volume
+from backtrader_bench.market.csv_numbers import MISSING, NoNumber, either_way, find_decimal, read_price, read_volume
+from backtrader_bench.market.csv_others import check_others
 from backtrader_bench.market.csv_table import read_table, refuse_other_intervals, refuse_several_symbols
 from backtrader_bench.market.csv_text import read_text
+from backtrader_bench.market.csv_week import week_warnings
 from backtrader_bench.market.mend import settle
 from backtrader_bench.market.tape import Tape
 
@@ -48,7 +50,9 @@ def read_csv(path: Path, symbol: str | None = None) -> Tape:
     table.warnings += dates.warnings
     refuse_several_symbols(table)
     refuse_other_intervals(table)
+    check_others(table, dates.days)
     backwards = newest_first(table, dates)
+    table.warnings += week_warnings(table.name, dates)
     repairs = Repairs()
     bars = _read_bars(table, dates.days, repairs)
     _refuse_cut_number(text, table, backwards)
@@ -95,8 +99,10 @@ def _read_bars(table: Table, days: Sequence[str], repairs: Repairs) -> list[Bar]
     if all(cell.casefold() in MISSING for cell in volumes):
         raise DataError(f"{table.name}: column Volume is empty in every row; write 0 where the volume is unknown")
     decimal = find_decimal(columns, volumes, table.delimiter, table.fault)
+    _refuse_fixed_point(table, columns)
     currencies: dict[str, str] = {}
-    bars = []
+    marks: dict[str, list[str]] = {role: [] for role in PRICES}
+    bars: list[Bar] = []
     for index, day in enumerate(days):
         prices = []
         for role, column in zip(PRICES, columns, strict=True):
@@ -112,9 +118,43 @@ def _read_bars(table: Table, days: Sequence[str], repairs: Repairs) -> list[Bar]
                     "currencies in one file; convert to one",
                 )
             prices.append(price)
+            marks[role].append(currency)
+        _refuse_thousandfold(table, index, [column[index] for column in columns], prices, bars)
         opened, high, low, close = _settled(table, index, prices, repairs)
         bars.append((day, opened, high, low, close, _volume(table, index, volumes[index], decimal, repairs)))
+    _refuse_some_marked(table, marks)
     return bars
+
+
+def _refuse_thousandfold(
+    table: Table, index: int, cells: Sequence[str], prices: Sequence[float], bars: Sequence[Bar]
+) -> None:
+    """DataError for ``1,011`` beside ``0.995``: thousands by the file's rule, decimals by its neighbours."""
+    least = min([*prices, *bars[-1][1:5]] if bars else prices)
+    for cell, price in zip(cells, prices, strict=True):
+        if price >= 1000 and price > 100 * least and either_way(cell):
+            raise table.fault(
+                index, f"{cell!r} would be {price:g} beside {least:g}: decimals or thousands? Write one kind"
+            )
+
+
+def _refuse_some_marked(table: Table, marks: dict[str, list[str]]) -> None:
+    """DataError where some prices of a column bear a currency and others none."""
+    for role, found in marks.items():
+        bare = found.count("")
+        if 0 < bare < len(found):
+            currency = next(filter(None, found))
+            few_marked = 2 * bare >= len(found)
+            index = found.index(currency if few_marked else "")
+            said = f"is marked {currency}, others are bare" if few_marked else f"is bare, others are marked {currency}"
+            raise table.fault(index, f"{role.capitalize()} {said}; write all prices in one currency and one way")
+
+
+def _refuse_fixed_point(table: Table, columns: Sequence[Sequence[str]]) -> None:
+    """DataError for the whole billionths of Databento's raw files."""
+    stamped = table.header and squeeze(table.header[table.roles["date"]]) == "tsevent"
+    if stamped and all(re.fullmatch("[0-9]{7,}", cell) for column in columns for cell in column):
+        raise DataError(f"{table.name}: prices are whole billionths (fixed point); export them as decimals")
 
 
 def _settled(table: Table, index: int, prices: list[float], repairs: Repairs) -> tuple[float, float, float, float]:
@@ -150,7 +190,7 @@ def _read_adjusted(table: Table) -> list[float] | None:
     cells = table.column("adj")
     if all(cell.casefold() in MISSING for cell in cells):
         return None
-    decimal = find_decimal([table.column("close"), cells], [], table.delimiter, table.fault)
+    decimal = find_decimal([*map(table.column, PRICES), cells], [], table.delimiter, table.fault)
     found = []
     for index, cell in enumerate(cells):
         try:

@@ -46,16 +46,25 @@ class Table:
     warnings: list[str]
     labels: list[str]
     """How messages call each row's day: the cell as written, until the dates are known."""
+    header: Sequence[str] = ()
+    """The names of the columns as written; empty where the file has none."""
 
     def column(self, role: str) -> list[str]:
-        """The cells of one column, a row each."""
+        """The cells of one column, a row each; those of three columns where they share the date."""
         at = self.roles[role]
+        if role == "date" and "year" in self.roles:
+            parts = (self.roles["year"], self.roles["month"], at)
+            return ["-".join(row.cells[part] for part in parts) for row in self.rows]
         return [row.cells[at] for row in self.rows]
 
     def fault(self, index: int, problem: str) -> DataError:
         """An error about data row ``index`` (from 0): file, physical line, row number from 1, day."""
+        return DataError(self.remark(index, problem))
+
+    def remark(self, index: int, problem: str) -> str:
+        """The words of :meth:`fault`, for a warning."""
         day = f", {self.labels[index][:40]}" if self.labels[index] else ""
-        return DataError(one_line(f"{self.name}, line {self.rows[index].line} (row {index + 1}{day}): {problem}"))
+        return one_line(f"{self.name}, line {self.rows[index].line} (row {index + 1}{day}): {problem}")
 
 
 def read_table(text: Text) -> Table:
@@ -77,7 +86,7 @@ def read_table(text: Text) -> Table:
         roles = assign(stripped)
     except HeaderProblem as problem:
         raise DataError(one_line(f"{text.name}, line {rows[at].line} (header): {problem}")) from None
-    table = Table(text.name, delimiter, roles, rows[first:], symbol, list(text.warnings), [])
+    table = Table(text.name, delimiter, roles, rows[first:], symbol, list(text.warnings), [], cells)
     _leave_out_footer(table)
     return _checked(table, len(cells), cells)
 

@@ -213,6 +213,31 @@ unix,date,symbol,open,high,low,close,Volume ABC,Volume USDT
 2024-01-15,="1016",="1030",="1012.5",="1025",2300000
 2024-01-16,="1024.5",="1026",="1001.25",="1002",800
 """,
+    "MetaStock's date": """<TICKER>,<DTYYYYMMDD>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>
+ABC,20240112,1010.5,1020.25,1005,1015.75,1200
+ABC,20240115,1016,1030,1012.5,1025,2300000
+ABC,20240116,1024.5,1026,1001.25,1002,800
+""",
+    "Databento in ISO": """ts_event,rtype,publisher_id,instrument_id,open,high,low,close,volume,symbol
+2024-01-12T00:00:00.000000000Z,35,2,32,1010.5,1020.25,1005,1015.75,1200,ABC
+2024-01-15T00:00:00.000000000Z,35,2,32,1016,1030,1012.5,1025,2300000,ABC
+2024-01-16T00:00:00.000000000Z,35,2,32,1024.5,1026,1001.25,1002,800,ABC
+""",
+    "Databento in nanoseconds": """ts_event,open,high,low,close,volume
+1705017600000000000,1010.5,1020.25,1005,1015.75,1200
+1705276800000000000,1016,1030,1012.5,1025,2300000
+1705363200000000000,1024.5,1026,1001.25,1002,800
+""",
+    "Refinitiv's date": """Exchange Date,Close,Net,%Chg,Open,Low,High,Volume
+16-Jan-2024,1002,1,+1%,1024.5,1001.25,1026,800
+15-Jan-2024,1025,1,+1%,1016,1012.5,1030,2300000
+12-Jan-2024,1015.75,1,+1%,1010.5,1005,1020.25,1200
+""",
+    "year, month and day apart": """Year,Month,Day,Open,High,Low,Close,Volume
+2024,1,12,1010.5,1020.25,1005,1015.75,1200
+2024,01,15,1016,1030,1012.5,1025,2300000
+2024,1,16,1024.5,1026,1001.25,1002,800
+""",
     "a ticker column": """Ticker,Date,Open,High,Low,Close,Volume
 ABC,2024-01-12,1010.5,1020.25,1005,1015.75,1200
 ABC,2024-01-15,1016,1030,1012.5,1025,2300000
@@ -340,3 +365,35 @@ def test_another_symbol_in_the_file_is_said(tmp_path: Path) -> None:
     path.write_text(CASES["a ticker column"])
     assert read_csv(path, "ABC").warnings == ()
     assert any("names its symbol ABC" in text for text in read_csv(path, "XYZ").warnings)
+
+
+BELOW_ONE = {
+    "semicolons": "Date;Open;High;Low;Close;Volume\n02.01.2023;0,995;0,999;0,975;0,986;869949\n"
+    "13.01.2023;0,986;0,999;0,975;0,995;869949\n",
+    "quoted": 'Date,Open,High,Low,Close,Volume\n2023-01-02,"0,995","0,999","0,975","0,986",869949\n'
+    '2023-01-13,"0,986","0,999","0,975","0,995",869949\n',
+    "volumes in thousands": "Date;Open;High;Low;Close;Volume\n02.01.2023;0,995;0,999;0,975;0,986;869.949\n"
+    "13.01.2023;0,986;0,999;0,975;0,995;869.949\n",
+    "two zeros": "Date;Open;High;Low;Close;Volume\n02.01.2023;00,995;00,999;00,975;00,986;869949\n"
+    "13.01.2023;00,986;00,999;00,975;00,995;869949\n",
+    "points": "Date;Open;High;Low;Close;Volume\n02.01.2023;0.995;0.999;0.975;0.986;869949\n"
+    "13.01.2023;0.986;0.999;0.975;0.995;869949\n",
+    "points, volumes in thousands": "Date;Open;High;Low;Close;Volume\n02.01.2023;0.995;0.999;0.975;0.986;869,949\n"
+    "13.01.2023;0.986;0.999;0.975;0.995;869,949\n",
+}
+
+
+@pytest.mark.parametrize("text", BELOW_ONE.values(), ids=BELOW_ONE)
+def test_no_group_of_thousands_begins_with_zero(text: str, tmp_path: Path) -> None:
+    (tmp_path / "ABC.csv").write_text(text)
+    tape = read_csv(tmp_path / "ABC.csv")
+    assert (tape.open, tape.close, tape.volume) == ((0.995, 0.986), (0.986, 0.995), (869949, 869949))
+
+
+@pytest.mark.parametrize(("decimal", "group"), [(",", "."), (".", ",")])
+def test_one_cell_below_one_settles_the_whole_file(decimal: str, group: str, tmp_path: Path) -> None:
+    rows = "2023-01-13;1d011;1d014;1d000;1d001;1g200\n2023-01-16;1d002;1d014;0d997;1d000;1g300\n"
+    text = "Date;Open;High;Low;Close;Volume\n" + rows.replace("d", decimal).replace("g", group)
+    (tmp_path / "ABC.csv").write_text(text)
+    tape = read_csv(tmp_path / "ABC.csv")
+    assert (tape.open, tape.low, tape.volume) == ((1.011, 1.002), (1.0, 0.997), (1200, 1300))

@@ -57,6 +57,8 @@ ROWS = {
     "dividend": ("2024-01-11,0.52 Dividend", "2 field(s) instead of 6"),
     "decimal comma among points": ('2024-01-11,"10,5",11.5,9.5,10.0,1000', "mixed"),
     "two currencies": ("2024-01-11,10.5,11.5,\u20ac9.5,$10.0,1000", "two currencies"),
+    "one price with a currency": ("2024-01-11,10.5,\u20ac11.5,9.5,10.0,1000", "High is marked \u20ac, others are bare"),
+    "a thousand beside ten": ('2024-01-11,10.5,"1,150",9.5,10.0,1000', "'1,150' would be 1150 beside 9.5"),
     "negative volume": ("2024-01-11,10.5,11.5,9.5,10.0,-5", "must not be negative"),
     "no volume": ("2024-01-11,10.5,11.5,9.5,10.0,-", "Volume is missing (-)"),
     "huge volume": ("2024-01-11,10.5,11.5,9.5,10.0,1e30", "beyond any volume"),
@@ -103,6 +105,27 @@ FILES = {
     "monthly": (HEADER + "".join(f"2024-{m:02}-01,1,1,1,1,1\n" for m in range(1, 13)), "monthly"),
     "period column": (
         "<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>\nABC,W,20240112,0,1,1,1,1,1\n", "period 'W'"),
+    "another weekday": (
+        HEADER + '"Mon, 08 Jan 2024",1,1,1,1,1\n"Tue, 10 Jan 2024",1,1,1,1,1\n',
+        "line 3 (row 2, Tue, 10 Jan 2024): 'Tue, 10 Jan 2024' names another weekday than Wednesday"),
+    "another weekday, month first": (
+        HEADER + '"Tuesday, January 8, 2024",1,1,1,1,1\n', "names another weekday than Monday, which 2024-01-08"),
+    "another weekday in a column": (
+        "Weekday,Date,Open,High,Low,Close,Volume\nMon,2024-01-08,1,1,1,1,1\nTue,2024-01-10,1,1,1,1,1\n",
+        "line 3 (row 2, 2024-01-10): Weekday says Tue, and 2024-01-10 is a Wednesday"),
+    "decimal commas below one after points": (
+        "Date;Open;High;Low;Close;Volume\n2024-01-11;0.995;1;0.9;1;5\n2024-01-12;0,995;1;0,9;1;5\n", "line 3"),
+    "thousands or decimals beside decimals below one": (
+        "Date;Open;High;Low;Close;Volume\n2024-01-11;0.995;0.999;0.9;0.95;5\n2024-01-12;1,011;1,012;1,010;1,011;5\n",
+        "line 3 (row 2, 2024-01-12): '1,011' would be 1011 beside 0.9"),
+    "volumes of three decimals or thousands": (
+        "Date;Open;High;Low;Close;Volume\n" + "".join(f"2024-01-{d};0,5;0,5;0,5;0,5;1,2{d}\n" for d in (10, 11, 12)),
+        "Volume '1,210' is ambiguous"),
+    "only one price without a currency": (
+        HEADER + "".join(f"2024-01-{d:02},{'' if d == 10 else '$'}1,1,1,1,1\n" for d in range(8, 13)),
+        "line 4 (row 3, 2024-01-10): Open is bare, others are marked $"),
+    "fixed-point prices": (
+        "ts_event,open,high,low,close,volume\n1705017600000000000" + ",10000000000" * 4 + ",5\n", "fixed point"),
     "shifted by the zone": (
         HEADER + "".join(f"2024-01-{d:02}T23:00:00Z,1,1,1,1,1\n" for d in (7, 8, 9, 10, 11, 14, 15, 16)), "Sundays"),
     "two symbols": (
@@ -186,6 +209,24 @@ BYTES = {
 @pytest.mark.parametrize(("data", "problem"), BYTES.values(), ids=BYTES)
 def test_bytes(data: bytes, problem: str, tmp_path: Path) -> None:
     assert problem in refusal(tmp_path, data)
+
+
+INSTRUMENTS = {
+    "PERMNO": ("10001", "10002"),
+    "gvkey": ("001690", "012141"),
+    "company": ("Apple", "IBM"),
+    "assetCode": ("AAPL.O", "IBM.N"),
+    "Company Name": ("Apple", "IBM"),
+    "fund_id": ("7", "8"),
+    "Unit": ("USD", "EUR"),
+}
+
+
+@pytest.mark.parametrize(("name", "values"), INSTRUMENTS.items(), ids=INSTRUMENTS)
+def test_two_instruments(name: str, values: tuple[str, str], tmp_path: Path) -> None:
+    rows = "".join(f"{values[day > 9]},2024-01-{day:02},10,11,9,10,1000\n" for day in range(8, 13))
+    message = refusal(tmp_path, f"{name},{HEADER}{rows}")
+    assert f"line 4 (row 3, 2024-01-10): {name} changes from {values[0]} to {values[1]}" in message
 
 
 def test_zip_and_workbook(tmp_path: Path) -> None:
