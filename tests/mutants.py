@@ -56,7 +56,8 @@ def configuration_changed(record: Fields, rng: Random) -> Fields:
     what = rng.choice(("commission_rate", "initial_cash", "stake", "parameter", "sizing"))
     if what == "parameter":
         name = rng.choice([name for name in found["strategy_params"] if name != "target_percent"])
-        found["strategy_params"][name] += 1
+        value = found["strategy_params"][name]
+        found["strategy_params"][name] = value + 1 if isinstance(value, int) else value * 0.9
         found["config"]["strategy_params"] = dict(found["strategy_params"])
     elif what == "sizing":
         found["config"]["sizing"] = "fixed" if found["config"]["sizing"] == "capped" else "capped"
