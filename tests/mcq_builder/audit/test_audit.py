@@ -213,7 +213,7 @@ def test_generated_items_are_the_same_for_any_number_of_jobs_and_differ_by_confi
     assert first == second
     assert len(first) == 24
     assert len({one.cluster for one in first}) >= 2
-    assert {one.scheme for one in first} == {"ladder"}
+    assert {one.scheme for one in first} == {"siblings"}
 
 
 def test_configurations_cover_regimes_strategies_and_parameters() -> None:
