@@ -108,7 +108,7 @@ def default_scheme(data: str, symbol: str, worlds: str) -> str:
 
 def is_made_up(data: str, symbol: str) -> bool:
     """Whether these settings lead to the synthetic source."""
-    return data.partition(":")[0] == "synthetic" or (data == "auto" and symbol.upper().startswith("SYN"))
+    return data.partition(":")[0] == "synthetic" or (data == "auto" and symbol.startswith("SYN"))
 
 
 def iso_date(name: str, value: Any) -> str | None:

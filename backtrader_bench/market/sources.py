@@ -158,6 +158,8 @@ def choose(symbol: str, start: str | None, end: str | None) -> Source:
     """What ``auto`` takes for this symbol and window."""
     if symbol in bundled.HASHES and (not start or start >= bundled.FIRST) and (not end or end <= bundled.END):
         return Bundled("")
+    if symbol != symbol.upper() and (symbol.upper() in bundled.HASHES or symbol.upper().startswith("SYN")):
+        raise UsageError(f"{symbol}: tickers are in capitals; write {symbol.upper()}, or choose --data yfinance")
     return Synthetic("") if symbol.startswith("SYN") else Yfinance("")
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from backtrader_bench.cli.build import build
 from backtrader_bench.errors import BenchError, UsageError
+from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder.settings import SETTINGS, Settings, read_config
 
 
@@ -38,6 +39,14 @@ def test_a_price_file_is_never_called_apple(
         (tmp_path / name).touch()
     assert Settings.of({"data": data}).symbol == symbol
     assert Settings.of({"data": data, "symbol": "IBM"}).symbol == "IBM"
+
+
+def test_tickers_in_small_letters_are_not_sent_to_the_network() -> None:
+    for symbol in ("aapl", "synx", "Ibm"):
+        chosen = Settings.of({"symbol": symbol})
+        assert chosen.scheme == "ladder"
+        with pytest.raises(UsageError, match="capitals"):
+            sources.load(chosen.data, chosen.symbol)
 
 
 @pytest.mark.parametrize(
