@@ -146,7 +146,9 @@ def _bars(data: str | None, index: int, rng: Random) -> dict[str, Any]:
         return {"data": data, "symbol": sorted(bundled.HASHES)[index % len(bundled.HASHES)]}
     if data is not None and not data.startswith("synthetic"):
         return {"data": data}
-    regime = data.split(":")[1] if data and ":" in data else list(REGIMES)[(index + index // len(REGISTRY)) % len(REGIMES)]
+    # The round is added so that every strategy meets every regime, whatever their numbers have in common.
+    turn = (index + index // len(REGISTRY)) % len(REGIMES)
+    regime = data.split(":")[1] if data and ":" in data else list(REGIMES)[turn]
     start = 2001 + rng.randrange(20)
     return {
         "data": f"synthetic:{regime}:{rng.randrange(2**31)}",
