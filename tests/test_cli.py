@@ -99,8 +99,9 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 def test_ctrl_c_ends_with_130_and_one_line() -> None:
     code = """
-import sys, time, click
+import signal, sys, time, click
 from backtrader_bench.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs inherit it ignored
 @main.cli.command("wait")
 def wait():
     print("waiting", flush=True)
