@@ -45,6 +45,13 @@ class ChartServer(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
+class Quiet(http.server.ThreadingHTTPServer):
+    """Says nothing of a client that was killed while it waited: another test may be listening to stderr by then."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing."""
+
+
 def not_found() -> dict[str, Any]:
     error = {"code": "Not Found", "description": "No data found, symbol may be delisted"}
     return {"chart": {"result": None, "error": error}}
@@ -77,7 +84,7 @@ def chart(symbol: str, change: float) -> dict[str, Any]:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     base = pytest.importorskip("yfinance.base")
     history = pytest.importorskip("yfinance.scrapers.history")
-    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ChartServer)
+    httpd = Quiet(("127.0.0.1", 0), ChartServer)
     httpd.daemon_threads = True
     threading.Thread(target=httpd.serve_forever, daemon=True).start()
     for module in (base, history):
