@@ -19,6 +19,7 @@ from backtrader_bench.backtest.run import run
 from backtrader_bench.backtest.strategies import strategy_named
 from backtrader_bench.errors import BacktestError, UsageError
 from backtrader_bench.mcq_builder.askers import Asker, HiddenAsker, VisibleAsker, hidden_asker
+from backtrader_bench.mcq_builder.audit.bank import telling_values
 from backtrader_bench.mcq_builder.context import Context, Skip
 from backtrader_bench.mcq_builder.questions import scope_key
 from backtrader_bench.mcq_builder.seeds import stream
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
     Parallel = Callable[[Iterable[tuple[Any, ...]]], Iterator[Any]]
     """Runs ``fetch`` on argument tuples, here or elsewhere, and gives the results in their order."""
+
+
+_LINKED = "an option stands in another question of the same backtest"
 
 
 class Stream(NamedTuple):
@@ -245,6 +249,8 @@ class _Filler:
     ) -> None:
         self.settings, self.of, self.parallel = settings, of, parallel
         self.seen, self.exclude, self.bank = seen, exclude, bank
+        self.values: dict[str, frozenset[tuple[str, str]]] = {}
+        self.said = {value for question in bank.questions for value in self._values(question)}
         self.got: dict[Stream, Fetched] = {}
 
     def fill(self, streams: list[Stream], quota: int, most: int | None) -> list[Question]:
@@ -288,20 +294,34 @@ class _Filler:
         self, streams: list[Stream], quota: int, most: int | None, *, count_repeats: bool = False
     ) -> list[Question]:
         """One question of each stream, then a second of each, ... leaving out repeats, up to the quota."""
-        seen = set(self.seen)
+        seen, said = set(self.seen), set(self.said)
         chosen: list[Question] = []
         deepest = max((len(fetched.questions) for fetched in self.got.values()), default=0)
         for place in range(min(deepest, most or deepest)):
             for one in streams:
                 found = self.got[one].questions if one in self.got else []
                 if place < len(found) and len(chosen) < quota:
-                    reason = self._repeat(found[place], seen)
+                    values = self._values(found[place])
+                    reason = self._repeat(found[place], seen) or (_LINKED if values & said else None)
                     if reason is None:
                         seen.add(scope_key(found[place]))
+                        said |= values
                         chosen.append(found[place])
                     elif count_repeats:
                         self.bank.skipped[one.template, reason] += 1
         return chosen
+
+    def _values(self, question: Question) -> frozenset[tuple[str, str]]:
+        """What the options of a question say that other questions of the same backtest might say again.
+
+        A ladder's key is true and its distractors are made up, so that whatever stands in two questions is a key.
+        Hidden worlds need no such care; ``all_templates`` wants all, whatever they share.
+        """
+        if question.scheme != "ladder" or self.settings.all_templates:
+            return frozenset()
+        if question.id not in self.values:
+            self.values[question.id] = telling_values(question)
+        return self.values[question.id]
 
     def _repeat(self, question: Question, seen: set[str]) -> str | None:
         if scope_key(question) in seen:

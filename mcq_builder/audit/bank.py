@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from backtrader_bench.mcq_builder.audit.items import item_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from backtrader_bench.mcq_builder.audit.items import Item
+    from backtrader_bench.records import Question
 
 _SHORTEST = 4
 """Digits that a value must have to be told from a chance coincidence."""
@@ -64,3 +69,10 @@ def _returns(item: Item, sign: str, value: float) -> Iterable[str]:
         return []
     of_cash = 100 * value / item.account.cash
     return [f"return {of_cash:.2f}", f"return {of_cash - 100:.2f}"]
+
+
+def telling_values(question: Question) -> frozenset[tuple[str, str]]:
+    """(Configuration, value) of all options of a record: two questions that share one are linked."""
+    item = item_of(msgspec.to_builtins(question), question.id)
+    found = set().union(*(option_tokens(item, place) for place in range(len(item.options))))
+    return frozenset((item.cluster, token) for token in found)
