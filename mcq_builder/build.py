@@ -17,6 +17,7 @@ from backtrader_bench.backtest.cache import Backtests
 from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.backtest.run import run
 from backtrader_bench.backtest.strategies import strategy_named
+from backtrader_bench.checker.engine import simulate
 from backtrader_bench.errors import BacktestError, UsageError
 from backtrader_bench.mcq_builder.askers import Asker, HiddenAsker, VisibleAsker, hidden_asker
 from backtrader_bench.mcq_builder.audit.bank import telling_values
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     """Runs ``fetch`` on argument tuples, here or elsewhere, and gives the results in their order."""
 
 
+_MOST = 100_000
+"""Questions that are asked of one stream; all end long before."""
 _LINKED = "an option stands in another question of the same backtest"
 
 
@@ -72,9 +75,9 @@ class Bank:
     """The bars that the questions rest on, by hash."""
 
 
-def contexts(settings: Settings, tape: Tape, cache: Path | None) -> dict[str, Context]:
-    """One context a strategy; BacktestError when a window is too short for one."""
-    backtests = Backtests(run, "build", cache)
+def contexts(settings: Settings, tape: Tape, cache: Path | None, *, bare: bool = False) -> dict[str, Context]:
+    """One context a strategy; BacktestError when a window is too short for one. ``bare`` as in build_bank."""
+    backtests = Backtests(simulate, "audit", None) if bare else Backtests(run, "build", cache)
     made = {}
     for name in settings.strategy:
         spec = BacktestSpec(
@@ -118,7 +121,7 @@ def askers(
     settings: Settings, tape: Tape, cache: Path | None, secret: bytes | None, *, bare: bool = False
 ) -> dict[str, Asker]:
     """Who asks about each strategy; UsageError when hidden worlds are wanted and no secret hides them."""
-    of = contexts(settings, tape, cache)
+    of = contexts(settings, tape, cache, bare=bare)
     if settings.scheme not in HIDDEN_SCHEMES:
         return {name: VisibleAsker(context, settings.scheme, settings.seed, bare) for name, context in of.items()}
     if secret is None:
@@ -168,7 +171,8 @@ def build_bank(
     """The bank of ``settings`` on ``tape``. ``exclude`` holds ids not to be asked again; ``progress`` hears totals.
 
     ``secret`` hides the key's world in the schemes with hidden worlds, where ``tape`` is what they are like.
-    ``bare`` leaves the fingerprints of mistakes out, for audits, which don't look at them.
+    ``bare`` is for audits, which look at how options are made: no fingerprints of mistakes, and backtests in the
+    checker's engine, which is the faster one.
     """
     of = askers(settings, tape, cache, secret, bare=bare)
     if settings.bundle:
@@ -262,9 +266,10 @@ class _Filler:
             if len(usable) >= quota or not open_streams or (most and all(counts[s] >= most for s in open_streams)):
                 break
             missing = quota - len(usable)
-            for place, one in enumerate(open_streams[:missing] if missing < len(open_streams) else open_streams):
+            # The shortest first: what a long one gives may be all repeats, and each is fetched from its beginning.
+            for place, one in enumerate(sorted(open_streams, key=counts.__getitem__)[:missing]):
                 extra = missing // len(open_streams) + (place < missing % len(open_streams))
-                counts[one] = min(counts[one] + max(1, extra), most or quota)
+                counts[one] = min(counts[one] + max(1, extra, counts[one] // 4), most or _MOST)
             self._fetch({s: n for s, n in counts.items() if n > (len(self.got[s].questions) if s in self.got else 0)
                          and s in open_streams})  # fmt: skip
         for one in streams:
