@@ -22,6 +22,7 @@ from backtrader_bench.errors import BacktestError, UsageError
 from backtrader_bench.mcq_builder.askers import Asker, HiddenAsker, VisibleAsker, hidden_asker
 from backtrader_bench.mcq_builder.audit.bank import telling_values
 from backtrader_bench.mcq_builder.context import Context, Skip
+from backtrader_bench.mcq_builder.hidden import cross_checked
 from backtrader_bench.mcq_builder.questions import scope_key
 from backtrader_bench.mcq_builder.seeds import stream
 from backtrader_bench.mcq_builder.settings import PERIODS_PER_YEAR, Settings
@@ -61,6 +62,8 @@ class Fetched(NamedTuple):
     """Whether that was all of the stream."""
     tapes: dict[str, Tape]
     """The bars that the keys rest on, by hash."""
+    cross_checked: frozenset[str] = frozenset()
+    """Hidden worlds that were run in both engines meanwhile."""
 
 
 @dataclass
@@ -73,6 +76,8 @@ class Bank:
     """By (template, reason)."""
     tapes: dict[str, Tape] = field(default_factory=dict)
     """The bars that the questions rest on, by hash."""
+    cross_checked: set[str] = field(default_factory=set)
+    """Hidden worlds that were run in both engines, by source."""
 
 
 def contexts(settings: Settings, tape: Tape, cache: Path | None, *, bare: bool = False) -> dict[str, Context]:
@@ -140,7 +145,7 @@ def fetch(asker: Asker, wanted: list[tuple[str, int]]) -> list[Fetched]:
         fetched = _first(asker.questions(template), count)
         for question in fetched.questions:
             fetched.tapes.setdefault(question.tape.sha256, asker.tape(question))
-        found.append(fetched)
+        found.append(fetched._replace(cross_checked=frozenset(cross_checked)))
     return found
 
 
@@ -215,6 +220,7 @@ def _bundled(
                 bank.questions += made
                 bank.tapes[made[0].tape.sha256] = asker.tape(made[0])
                 progress(len(bank.questions))
+    bank.cross_checked |= cross_checked
     return bank
 
 
@@ -294,6 +300,7 @@ class _Filler:
         ]  # fmt: skip
         for task, fetched in zip(tasks, self.parallel(wanted), strict=True):
             self.got.update(zip(task, fetched, strict=True))
+            self.bank.cross_checked.update(*(one.cross_checked for one in fetched))
 
     def _round_robin(
         self, streams: list[Stream], quota: int, most: int | None, *, count_repeats: bool = False

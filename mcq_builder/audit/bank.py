@@ -45,7 +45,8 @@ class Bank:
 
 def scopes(item: Item) -> list[str]:
     """The groups of questions about the same bars that a reader can see."""
-    return [item.cluster] if item.bundle is None else [item.cluster, f"bundle {item.bundle}"]
+    also = {"bundle": item.bundle, "bars": item.bars}
+    return [item.cluster, *(f"{name} {value}" for name, value in also.items() if value is not None)]
 
 
 def option_tokens(item: Item, place: int) -> set[str]:
