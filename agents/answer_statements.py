@@ -8,6 +8,7 @@ or none (it says that no option is the answer). A letter that only occurs is no 
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from backtrader_bench.agents import answer_words as words
@@ -205,9 +206,10 @@ def _weighed(text: str, cue: re.Match[str], found: Object) -> Statement:
     before = text[start : cue.start()]
     tail = text[found.end : found.end + 3].lstrip("\"')] ")
     weight = FINAL if words.FINAL.search(before[-40:]) or words.FINAL.search(cue[0]) else PLAIN
-    if words.UNREAL.search(before) or tail[:1] in ("?", "？"):
+    clause = words.BUT.split(before)[-1]
+    if words.UNREAL.search(clause) or tail[:1] in ("?", "？"):
         weight = -1
-    elif words.DOUBT.search(before) or words.DOUBT.search(text[cue.end() : found.end]):
+    elif words.DOUBT.search(clause) or words.DOUBT.search(text[cue.end() : found.end]):
         weight = HINT
     return Statement(start, found.end, found.letters, weight)
 
@@ -215,7 +217,7 @@ def _weighed(text: str, cue: re.Match[str], found: Object) -> Statement:
 def _after(text: str, cue: re.Match[str], options: Options) -> Object | None:
     """The object of an announcement: right after it, on the next line after a heading, or at the end of the sentence."""
     at = _past_words(text, cue.end())
-    near = object_at(text, at, options, lower=text[at - 1 : at] in ":=" or text[at : at + 1] in ":=|\"'")
+    near = object_at(text, at, options, lower=text[cue.end() : at].rstrip().endswith((":", "=", "|")))
     if near is not None:
         if words.NOT.search(text[cue.end() - 1 : at]) and len(near.letters) == 1:
             return _instead(text, near.end, options)
@@ -265,7 +267,7 @@ def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
     """The only option that the rest of the sentence takes, where it does so in so many words."""
     end = sentence_end(text, at)
     found: dict[str, int] = {}
-    for letter in re.compile(rf"(?<![\w'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])(?![A-Za-z0-9_])").finditer(text, at, min(len(text), end + 1)):
+    for letter in re.compile(rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])(?![A-Za-z0-9_])").finditer(text, at, min(len(text), end + 1)):
         taken = _LETTER.match(text, letter.start(1))
         before = text[at : letter.start()]
         if taken is None or words.NOT.search(before + " ") or words.NAMING.search(before):
@@ -306,6 +308,10 @@ def alone(line: str, options: Options) -> Object | None:
     whole = options.letter_of(bare.strip("\"'()[]{}$" + OPEN + CLOSE).rstrip(".")) or options.letter_of(bare)
     if whole and (len(bare) > 1 or bare not in LETTERS):
         return Object(frozenset({whole}), offset + len(bare))
+    after = re.fullmatch(r"(.+?)[ ,:-]*[(\[]([A-D])[)\]]", bare)
+    named = options.letter_of(after[1]) if after else None
+    if after and named:
+        return Object(frozenset({named, after[2]}), offset + len(bare))
     lead = _LEAD.match(bare)
     letter = _LETTER.match(bare, lead.end() if lead else 0)
     if letter is None:
@@ -343,7 +349,7 @@ def lines_alone(text: str, options: Options) -> Iterator[Statement]:
 
 def judged(text: str, options: Options) -> Iterator[Statement]:
     """Letters and option texts that a verdict follows: ``Option C is the correct one``."""
-    for found in re.compile(rf"(?<![\w'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}(?![A-Za-z0-9_])").finditer(text):
+    for found in re.compile(rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}(?![A-Za-z0-9_])").finditer(text):
         if words.AFTER.match(text, found.end()) and not options.ambiguous(found[1]):
             yield from _verdict(text, found, found[1])
     for found in options.pattern.finditer(text):
@@ -359,14 +365,18 @@ def _verdict(text: str, found: re.Match[str], letter: str) -> Iterator[Statement
     end = verdict.end()
     asked = text[sentence_end(text, end) :][:1] in ("?", "？")
     listed = re.search(r"\b(?:and|or|both|nor|neither)[ \"'(]*$|[,/&][ ]?$", before) and re.search(r"(?<!\w)[A-D]\W", before)
-    if not asked and not listed and not words.UNREAL.search(before) and not words.NOT.search(before) and not words.NAMING.search(before):
+    if not asked and not listed and not words.UNREAL.search(words.BUT.split(before)[-1]) and not words.NOT.search(before) and not words.NAMING.search(before):
         yield Statement(start, end, frozenset({letter}), PLAIN)
+
+
+_LABELS = re.compile(rf"[ ]?(?:the )?(?:{words.LABEL.pattern})?[ ]?", re.IGNORECASE)
 
 
 def weak(text: str, options: Options) -> Iterator[Statement]:
     """``So C.``, ``it's (C)``, ``→ C``: with nothing else in the sentence after the letter."""
-    for cue in words.WEAK.finditer(text):
-        found = object_at(text, cue.end(), options, lower=False)
+    for cue in chain(words.WEAK.finditer(text), words.REPLACING.finditer(text)):
+        label = _LABELS.match(text, cue.end())
+        found = object_at(text, label.end() if label else cue.end(), options, lower=False)
         if found is None or len(found.letters) != 1:
             continue
         (letter,) = found.letters
@@ -375,9 +385,31 @@ def weak(text: str, options: Options) -> Iterator[Statement]:
         before = text[start : cue.start()]
         tail = text[sentence_end(text, found.end) :][:1]
         numeric = options.is_numeric(letter) and text[cue.end() : found.end].strip(_OPENERS + _CLOSERS + " ") not in LETTERS
-        if rest or tail == "?" or words.UNREAL.search(before) or words.DOUBT.search(before):
+        clause = words.BUT.split(before)[-1]
+        if rest or tail == "?" or words.UNREAL.search(clause) or words.DOUBT.search(clause):
             continue
-        yield Statement(start, found.end, found.letters, HINT if numeric else WEAK)
+        weight = HINT if numeric else PLAIN if cue.re is words.REPLACING else WEAK
+        yield Statement(cue.start() if weight == PLAIN else start, found.end, found.letters, weight)
+
+
+def tabled(text: str, options: Options) -> Iterator[Statement]:
+    """A table with a column of answers: what its cells say."""
+    for head in re.finditer(r"^[ \t]*\|.*\|[ \t]*\n[ \t]*\|[ :|-]+\|[ \t]*\n", text, re.MULTILINE):
+        names = head[0].split("\n", 1)[0].strip().strip("|").split("|")
+        column = next((place for place, name in enumerate(names) if words.NOUN.fullmatch(name.strip())), None)
+        if column is None:
+            continue
+        said: set[str] = set()
+        end = head.end()
+        for line in text[end : end + 2000].split("\n"):
+            if not line.strip().startswith("|"):
+                break
+            cells = line.strip().strip("|").split("|")
+            one = alone(cells[column], options) if column < len(cells) else None
+            said |= one.letters if one else set()
+            end += len(line) + 1
+        if said:
+            yield Statement(head.start(), end, frozenset(said), PLAIN)
 
 
 _BOXED = re.compile(r"\\(?:boxed|fbox|framebox)\s*\{((?:[^{}\n]|\{[^{}\n]*\}){0,300})\}")
