@@ -173,7 +173,7 @@ def follows(text: str, end: int) -> bool:
         return len(rest) == 1 or not rest[1].isalnum() or ord(rest[1]) > 0x2FFF
     if rest[0].isspace():
         word = rest.split()[0] if rest.split() else ""
-        return not word or not word[0].isalnum() or word.rstrip(".,:;").lower() in words.CONNECTORS
+        return not word or not word[0].isalnum() or ord(word[0]) > 0x36F or word.rstrip(".,:;").lower() in words.CONNECTORS
     return ord(rest[0]) > 0x2FFF or rest[0] in "\u2713\u2714\u2705\u2611|" or rest[0] in _CLOSERS.replace("'", "")
 
 
@@ -207,7 +207,7 @@ def _weighed(text: str, cue: re.Match[str], found: Object) -> Statement:
     tail = text[found.end : found.end + 3].lstrip("\"')] ")
     weight = FINAL if words.FINAL.search(before[-40:]) or words.FINAL.search(cue[0]) else PLAIN
     clause = words.BUT.split(before)[-1]
-    if words.UNREAL.search(clause) or tail[:1] in ("?", "？"):
+    if words.UNREAL.search(clause) or words.NOT.search(clause) or tail[:1] in ("?", "？"):
         weight = -1
     elif words.DOUBT.search(clause) or words.DOUBT.search(text[cue.end() : found.end]):
         weight = HINT
@@ -260,7 +260,7 @@ _MARK = re.compile(r"[:=|→⇒_]+|->|=>|\?:|-(?= )")
 
 def _is_letter_word(text: str, at: int, end: int) -> bool:
     """``a`` as a label: ``Answer: a``."""
-    return end - at == 1 and text[at] in "aA" and _closed(text, end)
+    return end - at == 1 and (text[at] == "A" or (text[at] == "a" and _closed(text, end)))
 
 
 def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
