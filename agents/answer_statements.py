@@ -30,6 +30,8 @@ _ALSO = re.compile(
     rf"[ ]?(?:[,/&+|、]|\b(?:and|or|und|oder|et|ou|y|o|e|vs\.?)\b|[和或与])"
     rf"[ ]?(?:and |or |maybe |possibly |perhaps |option |both )?[\"'(\[{OPEN}]{{0,6}}([A-Da-d])(?![\w'+#-])(?!\s(?:is|are|was|would|has|fails|only)\b)"
 )
+_AFTERS = "-(=<>[]{}|*✓✔✅:;,.!?)" + CLOSE + OPEN
+"""Signs that may follow a letter after a blank."""
 _RUN = re.compile(r"(?=[A-D]{2,4}(?!\w))([A-D])(?!\1)[A-D]+")
 _END = re.compile(r"[.!?。！？]+(?=[\s\"')\]]|$)|[。！？\n]")
 _LONGEST = 400
@@ -136,6 +138,8 @@ def _more_words(text: str, at: int) -> bool:
 
 def _letter(text: str, at: int, found: re.Match[str], options: Options, *, lower: bool) -> Object | None:
     letter, end = found[1].upper(), found.end()
+    if found[2].startswith("'") and text[found.start() - 1 : found.start()] != "'":
+        return None
     wrapped = bool(found[2]) or text[found.start() - 1 : found.start()] in tuple(f"{OPEN}\"'([$")
     if found[1].islower() and not (wrapped or (lower and _closed(text, end))):
         return None
@@ -173,7 +177,7 @@ def follows(text: str, end: int) -> bool:
         return len(rest) == 1 or not rest[1].isalnum() or ord(rest[1]) > 0x2FFF
     if rest[0].isspace():
         word = rest.split()[0] if rest.split() else ""
-        return not word or not word[0].isalnum() or ord(word[0]) > 0x36F or word.rstrip(".,:;").lower() in words.CONNECTORS
+        return not word or word[0] in _AFTERS or ord(word[0]) > 0x36F or word.rstrip(".,:;").lower() in words.CONNECTORS
     return ord(rest[0]) > 0x2FFF or rest[0] in "\u2713\u2714\u2705\u2611|" or rest[0] in _CLOSERS.replace("'", "")
 
 
@@ -217,7 +221,10 @@ def _weighed(text: str, cue: re.Match[str], found: Object) -> Statement:
 def _after(text: str, cue: re.Match[str], options: Options) -> Object | None:
     """The object of an announcement: right after it, on the next line after a heading, or at the end of the sentence."""
     at = _past_words(text, cue.end())
-    near = object_at(text, at, options, lower=text[cue.end() : at].rstrip().endswith((":", "=", "|")))
+    small = text[cue.end() : at].rstrip().endswith((":", "=", "|")) or text[at : at + 1] in tuple("bcd")
+    near = object_at(text, at, options, lower=small)
+    if near is not None and _bare_name(text, cue, at):
+        return None
     if near is not None:
         if words.NOT.search(text[cue.end() - 1 : at]) and len(near.letters) == 1:
             return _instead(text, near.end, options)
@@ -229,6 +236,13 @@ def _after(text: str, cue: re.Match[str], options: Options) -> Object | None:
         near = alone(line, options) if len(line) < _LONGEST else None
         return near and Object(near.letters, heading.end() + near.end)
     return _last_in_sentence(text, cue.end(), options)
+
+
+def _bare_name(text: str, cue: re.Match[str], at: int) -> bool:
+    """``answer A`` inside a sentence, without a word or sign that says it is one."""
+    if cue.re is not words.NOUN or not words.ENGLISH.fullmatch(cue[0]) or text[cue.end() : at].strip() or not re.match(r"[ ]?[A-Da-d]\b", text[at : at + 3]):
+        return False
+    return bool(re.search(r"\w", text[sentence_start(text, cue.start()) : cue.start()]))
 
 
 def _instead(text: str, at: int, options: Options) -> Object | None:
@@ -278,8 +292,10 @@ def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
     if len(found) == 1:
         ((letter_found, stop),) = found.items()
         final = stop >= end - 1 or not text[stop:end].strip(" .,;:!)\"'" + CLOSE)
-        led = re.search(r"(?:[:=]|\b(?:is|be|on|with|to|for|option|letter|choice|as))[ \"'(\[]*$", text[at:stop].rstrip(_CLOSERS + LETTERS))
-        if (final or led) and not options.ambiguous(letter_found):
+        lead = text[at:stop].rstrip(_CLOSERS + LETTERS)
+        led = re.search(r"(?:[:=→]|\b(?:is|be|on|with|to|for|option|letter|choice|as|la|die|letra|é|è|es|est|ist))[ \"'(\[]*$", lead)
+        ended = final and re.search(r"(?:[,:]|[^\x00-\x7f])[ \"'(\[]*$", lead)
+        if (ended or led) and not options.ambiguous(letter_found):
             return Object(frozenset({letter_found}), stop)
         return None
     if found:
@@ -302,7 +318,7 @@ def _capital_before(before: str) -> bool:
 
 def alone(line: str, options: Options) -> Object | None:
     """The object that a line consists of: a letter, a letter with its own text, an option's text."""
-    bare = line.strip(" \t.!,;:*~#>|-" + "✅✔✓→👉🎯●•⏺\u200d")
+    bare = line.lstrip(" \t.!,;:*~#>|-✅✔✓→👉🎯●•⏺").rstrip(" \t.!,;:*~>|-✅✔✓→👉🎯●•⏺")
     bare = re.sub(rf"^(?:{words.LABEL.pattern})[ :]+(?=\W*[A-D]\W*$)", "", bare, flags=re.IGNORECASE)
     offset = line.find(bare) if bare else 0
     whole = options.letter_of(bare.strip("\"'()[]{}$" + OPEN + CLOSE).rstrip(".")) or options.letter_of(bare)
@@ -332,19 +348,33 @@ def _same_text(rest: str, letters: frozenset[str], options: Options) -> bool:
 
 
 def lines_alone(text: str, options: Options) -> Iterator[Statement]:
-    """Lines that are nothing but an answer. Two or more in a row are a list."""
+    """Lines that are nothing but an answer. Several in a row are a list, and among other scraps they are noise.
+
+    A letter without emphasis counts only as the first or last line or as a paragraph of its own.
+    """
+    lines = text.split("\n")
+    filled = [number for number, line in enumerate(lines) if line.strip(" \t-=_.~")]
     at = 0
     found: list[tuple[int, Statement]] = []
-    for number, line in enumerate(text.split("\n")):
-        if 0 < len(line) < _LONGEST and not line.isspace() and not line.rstrip().endswith("?"):
+    for number, line in enumerate(lines):
+        if 0 < len(line) < _LONGEST and not line.isspace() and not line.rstrip().endswith(("?", "？")):
             one = alone(line, options)
-            if one is not None and one.letters:
+            if one is not None and one.letters and (len(line.strip()) > 8 or _stands_out(lines, filled, number)):
                 found.append((number, Statement(at, at + len(line), one.letters, PLAIN)))
         at += len(line) + 1
     near = {number for number, _ in found}
-    for number, statement in found:
-        if not {number - 1, number + 1} & near or len({one.letters for _, one in found}) == 1:
-            yield statement
+    same = len({one.letters for _, one in found}) == 1
+    yield from (statement for number, statement in found if same or not {number - 1, number + 1} & near)
+
+
+def _stands_out(lines: list[str], filled: list[int], number: int) -> bool:
+    line = lines[number].strip()
+    if OPEN in line:
+        return True
+    around = (lines[number - 1] if number else "", lines[number + 1] if number + 1 < len(lines) else "")
+    scraps = [place for place in filled[:60] + filled[-60:] if place != number and len(lines[place].strip()) <= 2]
+    others = {lines[place].strip(" ().*") for place in scraps} - {line.strip(" ().*"), "", "{", "}", "[", "]", "$$"}
+    return not others and (number in (filled[0], filled[-1]) or not (around[0].strip() or around[1].strip()))
 
 
 def judged(text: str, options: Options) -> Iterator[Statement]:
@@ -367,6 +397,16 @@ def _verdict(text: str, found: re.Match[str], letter: str) -> Iterator[Statement
     listed = re.search(r"\b(?:and|or|both|nor|neither)[ \"'(]*$|[,/&][ ]?$", before) and re.search(r"(?<!\w)[A-D]\W", before)
     if not asked and not listed and not words.UNREAL.search(words.BUT.split(before)[-1]) and not words.NOT.search(before) and not words.NAMING.search(before):
         yield Statement(start, end, frozenset({letter}), PLAIN)
+
+
+_REASONED = re.compile(rf"^[\"'(\[{OPEN}]{{0,3}}([A-D])[\"')\].,{CLOSE}]{{0,4}} (?:because|since)\b", re.MULTILINE)
+
+
+def reasoned(text: str, options: Options) -> Iterator[Statement]:
+    """``B because ...`` at the start of a line."""
+    for found in _REASONED.finditer(text):
+        if not options.ambiguous(found[1]):
+            yield Statement(found.start(), found.end(), frozenset(found[1]), WEAK)
 
 
 _LABELS = re.compile(rf"[ ]?(?:the )?(?:{words.LABEL.pattern})?[ ]?", re.IGNORECASE)
