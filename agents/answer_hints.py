@@ -60,7 +60,7 @@ def masked(text: str, options: Options) -> str:
 def _list_label(line: str, options: Options) -> str | None:
     """The letter of a line such as ``B) Mars``; None for any other line."""
     found = re.match(
-        rf"[ \t>|*-]*(?:(?:answers?|options?|choices?):? )?[\"'(\[{OPEN}]?([A-D])(?:[\"')\]{CLOSE}]+[ .:-]*|[ ]?[.:|=-]+|$)",
+        rf"[ \t>|*-]*(?:(?:answers?|options?|choices?):? )?[\"'(\[{OPEN}]?([A-D])(?:[\"')\]{CLOSE}]+[ .:-]*|[ ]?[.:|=-]+|$)",  # noqa: E501
         line,
         re.IGNORECASE,
     )
