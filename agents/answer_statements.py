@@ -301,7 +301,7 @@ def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
         text, at, min(len(text), end + 1)
     ):
         taken = _LETTER.match(text, letter.start(1))
-        before = text[at : letter.start()]
+        before = text[max(at, letter.start() - 60) : letter.start()]
         if taken is None or words.NOT.search(before + " ") or words.NAMING.search(before):
             continue
         if _capital_before(before) or not follows(text, taken.end()):

@@ -114,7 +114,7 @@ def failures(setting: Setting, found: Coverage) -> list[str]:
 
 def main() -> None:
     """Print a table; exit 1 when a promise is broken."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     print(f"{runs} runs each; the error of a figure near 95% is {100 * (0.95 * 0.05 / runs) ** 0.5:.1f} points\n")
     print(f"{'':28}  {'95% intervals cover':^43}  {'tests at 5% accuse':^22}")
     print(f"{'':28}  {'accuracy':^21}  {'difference':^20}  {'McNemar':^13}  sign")

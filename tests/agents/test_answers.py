@@ -102,22 +102,7 @@ def test_any_text_is_read_and_what_has_no_letter_gives_none(text: str) -> None:
         assert read_answer(text, CITIES).letter is None
 
 
-HARD = [
-    "<",
-    "<<< ",
-    "Answer: A ",
-    "answer is ",
-    "A ",
-    " ",
-    "\x1b[",
-    "&lt;",
-    "(A) ",
-    "| A | no |\n",
-    "\\boxed{",
-    '{"answer":',
-    "**A** ",
-    "<think>",
-]
+HARD = ["<", "Answer: A ", " ", '{"answer":']
 
 
 @pytest.mark.slow
