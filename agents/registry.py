@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from backtrader_bench.attempts import Mode
 
 BACKENDS = {
+    "api": "backtrader_bench.agents.api:API",
     "command": "backtrader_bench.agents.command:COMMAND",
     "oracle": "backtrader_bench.agents.oracle:ORACLE",
     "guesser": "backtrader_bench.agents.guesser:GUESSER",
