@@ -17,9 +17,11 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from backtrader_bench.errors import SandboxError
 from backtrader_bench.sandbox import seccomp
@@ -60,6 +62,16 @@ def launch(argv: Sequence[str], room: Room, level: Level, env: Mapping[str, str]
     return _enter(argv, room, level, env, user)
 
 
+def start(launch: Launch, **options: Any) -> subprocess.Popen[bytes]:
+    """Start it, with ``options`` as of ``subprocess.Popen``, and close the launch."""
+    options.setdefault("stdin", subprocess.DEVNULL)
+    passed = (*launch.pass_fds, *options.pop("pass_fds", ()))
+    try:
+        return subprocess.Popen(launch.argv, pass_fds=passed, preexec_fn=launch.preexec, **options)
+    finally:
+        launch.close()
+
+
 def find_bwrap(environ: Mapping[str, str] | None = None) -> str | None:
     """bubblewrap: ``BENCH_BWRAP`` (empty for none), the one of the machine, or the one of the extra ``sandbox``."""
     environ = os.environ if environ is None else environ
@@ -78,9 +90,7 @@ def find_bwrap(environ: Mapping[str, str] | None = None) -> str | None:
 def _bubblewrap(argv: Sequence[str], room: Room, env: Mapping[str, str], user: int | None) -> Launch:
     bwrap = find_bwrap()
     if bwrap is None:
-        raise SandboxError(
-            "bubblewrap is not here: apt-get install bubblewrap, or pip install 'backtrader-bench[sandbox]'"
-        )
+        raise SandboxError("bubblewrap is not here")
     filter_fd = _memory_file("filter", seccomp.program(network=room.network, nested=room.nested))
     arguments = [*_namespaces(room, user), *_mounts(room), "--seccomp", str(filter_fd), "--clearenv"]
     for name, value in env.items():
