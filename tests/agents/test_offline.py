@@ -125,7 +125,8 @@ def test_scripted_replies_by_question_repeat_and_mode(tmp_path: Path) -> None:
         {"id": "abab", "repeat": 1, "text": "second <<< {wrong} >>>"},
         {"id": "abab", "mode": "with-tools", "text": "tools <<< {key} >>>", "tool_calls": [
             {"name": "Bash", "arguments": "{}", "executed": True}]},
-        {"text": "any <<< {key} >>>", "usage": {"input": 3, "output": 4}, "cost": 0.5, "session_id": "s1", "model": "m"},
+        {"text": "any <<< {key} >>>", "usage": {"input": 3, "output": 4}, "cost": 0.5, "session_id": "s1",
+         "model": "m"},
     )  # fmt: skip
     reply = say(tmp_path, agent)
     assert (reply.text, reply.usage, reply.session_id, reply.model) == (

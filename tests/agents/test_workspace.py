@@ -118,7 +118,8 @@ def content(path):
     except OSError:
         return b""
 hits = []
-for root in ("/home", "/root", "/tmp", "/var/tmp", "/dev/shm", os.getcwd(), os.path.dirname(os.getcwd()), "/run", "/mnt",
+here = os.getcwd()
+for root in ("/home", "/root", "/tmp", "/var/tmp", "/dev/shm", "/run", "/mnt", here, os.path.dirname(here),
              os.environ["HOME"], store):
     for folder, below, names in os.walk(root):
         # The interpreter's own folders are large, and not ours.
