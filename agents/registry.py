@@ -19,6 +19,7 @@ BACKENDS = {
     "copilot": "backtrader_bench.agents.copilot:COPILOT",
     "cursor": "backtrader_bench.agents.cursor:CURSOR",
     "cursor-cli": "backtrader_bench.agents.cursor:CURSOR_CLI",
+    "api": "backtrader_bench.agents.api:API",
     "command": "backtrader_bench.agents.command:COMMAND",
     "oracle": "backtrader_bench.agents.oracle:ORACLE",
     "guesser": "backtrader_bench.agents.guesser:GUESSER",
