@@ -84,6 +84,7 @@ def command(ask: Ask, program: Path) -> Command:
         env=env,
         collect={"sessions": home / "sessions"},
         readable=clis.installation(program),
+        writable=clis.own(ask, (_own_home(ask.environ) / "auth.json").resolve()),
     )
 
 

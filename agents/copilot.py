@@ -58,6 +58,7 @@ def command(ask: Ask, program: Path) -> Command:
         env=env,
         collect={"usage": usage},
         readable=(*clis.installation(program), unpacked),
+        writable=clis.own(ask, _own_home(ask.environ)),
     )
 
 

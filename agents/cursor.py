@@ -50,7 +50,8 @@ def command(ask: Ask, program: Path) -> Command:
         argv=(str(program), "-I", str(CHILD)),
         stdin=json.dumps(orders).encode(),
         env=env,
-        readable=(CHILD, program.parent.parent),
+        readable=(CHILD, *clis.installation(program), program.resolve().parent.parent),
+        writable=clis.own(ask, clis.home(ask.environ) / ".cursor"),
     )
 
 
@@ -162,7 +163,13 @@ def command_cli(ask: Ask, program: Path) -> Command:
         *(["--model", ask.model] if ask.model else []), *([] if ask.mode == "no-tools" else ["--force"]),
     ]  # fmt: skip
     prompt = f"{ask.system}\n\n{ask.prompt}" if ask.system else ask.prompt
-    return Command(argv=tuple(argv), stdin=prompt.encode(), env=env, readable=(program.parent,))
+    return Command(
+        argv=tuple(argv),
+        stdin=prompt.encode(),
+        env=env,
+        readable=(program.parent,),
+        writable=clis.own(ask, clis.home(ask.environ) / ".cursor", clis.home(ask.environ) / ".config" / "cursor"),
+    )
 
 
 def parse_cli(raw: Raw) -> Reply:
