@@ -10,7 +10,7 @@ import re
 import shlex
 from pathlib import Path
 
-from backtrader_bench.agents import environment, locate
+from backtrader_bench.agents import environment, locate, streams
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
 from backtrader_bench.errors import MissingError, UsageError
 
@@ -72,8 +72,9 @@ def _absolute(word: str) -> str:
 
 
 def parse(raw: Raw) -> Reply:
-    """All of stdout."""
-    return Reply(text=raw.stdout.decode(errors="replace").strip())
+    """All of stdout; what went wrong from the last lines of stderr."""
+    error = None if raw.code == 0 else streams.unended(raw, "the program")
+    return Reply(text=raw.stdout.decode(errors="replace").strip(), error=error)
 
 
 def _check(model: str | None) -> None:

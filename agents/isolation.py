@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import functools
-import subprocess
-import tempfile
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from backtrader_bench.agents.process import MARK, Start
-from backtrader_bench.errors import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from backtrader_bench.agents.backend import Ask, Command
-    from backtrader_bench.sandbox.room import Room
-
-ENFORCED: dict[str, Any] = {
-    "workspace": "enforced", "by": "bubblewrap", "level": "L3", "fs": "hidden", "pids": "hidden", "net": "open",
-}  # fmt: skip
-"""The program sees its workspace, its private folder, the system and its own installation; no process of others."""
-ABSENT: dict[str, Any] = {
-    "workspace": "absent", "by": "nothing", "level": "none", "fs": "open", "pids": "open", "net": "open",
-}  # fmt: skip
-"""Nothing hides anything: the key is in no place that the agent was told of, and that is all."""
-_TRIAL = 20.0
+    from backtrader_bench.sandbox.room import Isolation
 
 
 @dataclass(frozen=True)
@@ -36,57 +23,42 @@ class Entered:
 
     start: Start
     facts: Mapping[str, Any]
-    """For the record: what holds, ``hidden`` or ``open``."""
+    """For the record: see :func:`facts`."""
     close: Callable[[], None] = lambda: None
     """To be called once it was started, or could not be."""
 
 
 def enter(command: Command, ask: Ask, mark: str) -> Entered:
-    """``command`` in a room where only its workspace and private folder are, if this machine can; else as it is."""
+    """``command`` in the best room that this machine has for agents: its workspace, its private folder and what it
+    names, besides the system. Without one, as it is."""
     from backtrader_bench.sandbox.launch import launch
-
-    env = {**command.env, MARK: mark}
-    if facts() is ABSENT:
-        return Entered(Start(argv=command.argv, env=env, cwd=ask.workspace, stdin=command.stdin), ABSENT)
-    room = _room(ask.workspace, command.readable, (ask.private, *command.writable))
-    ready = launch(command.argv, room, "L3", env)
-    start = Start(
-        argv=ready.argv, env={MARK: mark, **ready.env}, cwd=ask.workspace, stdin=command.stdin,
-        pass_fds=ready.pass_fds, preexec=ready.preexec, room=True,
-    )  # fmt: skip
-    return Entered(start, ENFORCED, ready.close)
-
-
-def _room(work: Path, readable: tuple[Path, ...] = (), writable: tuple[Path, ...] = ()) -> Room:
     from backtrader_bench.sandbox.room import Room
 
-    return Room(work=work, readable=readable, writable=writable, network=True, nested=True)
+    level = held().level
+    env = {**command.env, MARK: mark}
+    if level == "L1":
+        return Entered(Start(argv=command.argv, env=env, cwd=ask.workspace, stdin=command.stdin), facts())
+    readable = tuple(path for path in command.readable if path.exists())
+    writable = (ask.private, *(path for path in command.writable if path.exists()))
+    room = Room(work=ask.workspace, readable=readable, writable=writable, network=True, nested=True)
+    ready = launch(command.argv, room, level, env)
+    start = Start(
+        argv=ready.argv, env={**ready.env, MARK: mark}, cwd=ask.workspace, stdin=command.stdin,
+        pass_fds=ready.pass_fds, preexec=ready.preexec, room=level == "L3",
+    )  # fmt: skip
+    return Entered(start, facts(), ready.close)
 
 
 @functools.cache
-def facts() -> Mapping[str, Any]:
-    """What holds for agents on this machine: tried once, with a file outside that must not be seen."""
-    return ENFORCED if _holds() else ABSENT
+def held() -> Isolation:
+    """What holds for agents on this machine, found by trying, once a process."""
+    from backtrader_bench.sandbox.selftest import best
+
+    return best(profile="agent")
 
 
-def _holds() -> bool:
-    from backtrader_bench.sandbox.launch import launch
-
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        work, outside = Path(folder, "work"), Path(folder, "outside")
-        work.mkdir()
-        outside.write_text("x")
-        script = f"test -d {work} && ! test -e {outside} && ! test -e /proc/$1 && echo holds"
-        try:
-            ready = launch(("sh", "-c", script, "sh", "99999999"), _room(work), "L3", {"PATH": "/usr/bin:/bin"})
-        except SandboxError:
-            return False
-        with closing(ready):
-            try:
-                done = subprocess.run(
-                    ready.argv, pass_fds=ready.pass_fds, stdin=subprocess.DEVNULL, capture_output=True,
-                    timeout=_TRIAL, check=False,
-                )  # fmt: skip
-            except (OSError, subprocess.TimeoutExpired):
-                return False
-    return done.stdout == b"holds\n"
+def facts() -> dict[str, Any]:
+    """What holds, for records and manifests: ``workspace`` is ``enforced`` where files outside are hidden, else
+    ``absent`` (the key is in no place that the agent was told of, and that is all); and the parts of the isolation."""
+    found = held()
+    return {"workspace": "enforced" if found.fs == "hidden" else "absent", **msgspec.to_builtins(found)}

@@ -70,9 +70,11 @@ def isolation_of(backend: Backend) -> str:
     """What keeps the agent's workspace apart from everything else, in words."""
     if backend.answer is not None:
         return "none needed: runs in this process, and is given the key"
-    if isolation.facts() is isolation.ABSENT:
+    held = isolation.held()
+    if held.fs == "open":
         return "nothing: the key is not in its folder or environment, but files of this user can be read"
-    return "bubblewrap: files, processes and home are hidden; the network is open"
+    by = {"L3": "bubblewrap", "L2": "Landlock"}[held.level]
+    return f"{by}: other files {held.fs}, other processes {held.pids}, network {held.net}"
 
 
 def version(backend: Backend, program: Path | None, environ: Mapping[str, str]) -> str | None:
