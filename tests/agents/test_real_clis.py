@@ -6,6 +6,7 @@ The stub's model is curious: with a shell it looks for the key in files, environ
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import subprocess
@@ -15,11 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backtrader_bench.agents import process
 from backtrader_bench.agents.ask import ask
 from backtrader_bench.agents.backend import Ask, Reply
+from backtrader_bench.agents.survey import look_at
 from backtrader_bench.attempts import Mode, Usage
 from tests.real_clis import RealCli
 from tests.stubs.script import Tokens
@@ -47,6 +50,7 @@ WITHOUT = ("plain", "forced", "refuse-401", "refuse-429", "refuse-500", "hang")
 WITH = ("shell", *LOOKS)
 HANG = 20.0
 NAMES = ("claude", "codex", "copilot", "cursor")
+VERSIONS = {"claude": "2.1.197", "codex": "0.171.0", "copilot": "1.0.102", "cursor": "1.1.0"}
 
 
 @dataclass(frozen=True)
@@ -89,11 +93,13 @@ def question(cli: RealCli, stub: StubServer, mode: Mode, case: str, place: Path,
     work.mkdir()
     private.mkdir()
     (work / "prices.csv").write_text("date,close\n2020-01-02,10.5\n")
+    # More than one argument can hold; the programs must take it from stdin.
+    padding = "." * 200_000 if case in ("plain", "quiet") else ""
     mark = f"e2e-{secrets.token_hex(8)}"
     reply = ask(
         cli.backend,
         Ask(
-            prompt=f"[case {case}] What is 6*7? A) 41 B) 42 C) 43 D) 44. End with <<< X >>>.", system=SYSTEM, mode=mode,
+            prompt=f"[case {case}] {padding} What is 6*7? End with <<< X >>>.", system=SYSTEM, mode=mode,
             model=cli.model, workspace=work, private=private, timeout=HANG if case == "hang" else 150.0,
             environ=environ,
         ),
@@ -139,6 +145,69 @@ def test_a_real_agent_with_and_without_tools(
             assert key not in served.turn.text
 
 
+LEAK = "SETTINGCANARY"
+SETTINGS = {
+    ".claude/CLAUDE.md": LEAK,
+    ".claude/settings.json": json.dumps({"env": {"LEAK": LEAK}, "outputStyle": LEAK}),
+    ".claude.json": json.dumps({"mcpServers": {LEAK: {"command": "/bin/false"}}}),
+    ".codex/AGENTS.md": LEAK,
+    ".codex/config.toml": f'developer_instructions = "{LEAK}"\n[mcp_servers.{LEAK}]\ncommand = "/bin/false"\n',
+    ".codex/auth.json": json.dumps({"OPENAI_API_KEY": "sk-dummy-of-the-user"}),
+    ".copilot/copilot-instructions.md": LEAK,
+    ".copilot/mcp-config.json": json.dumps({"mcpServers": {LEAK: {"type": "local", "command": "/bin/false"}}}),
+    ".cursor/rules/all.mdc": f"---\nalwaysApply: true\n---\n{LEAK}\n",
+    ".cursor/mcp.json": json.dumps({"mcpServers": {LEAK: {"command": "/bin/false"}}}),
+    "AGENTS.md": LEAK,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_users_settings_neither_leak_in_nor_change(
+    name: str, real_clis: Mapping[str, RealCli], stubs: Callable[..., StubServer], own_home: Path, tmp_path: Path
+) -> None:
+    cli, stub = real_clis[name], stubs({"private": "", "own": ""})
+    for file, content in SETTINGS.items():
+        (own_home / file).parent.mkdir(parents=True, exist_ok=True)
+        (own_home / file).write_text(content)
+    before = fingerprint(own_home)
+    for case in ("private", "own"):
+        environ = cli.environ(stub.url, own_home)
+        if case == "own":
+            environ.pop("OPENAI_API_KEY", None)  # then Codex has nothing but the user's login
+        work, private = tmp_path / f"{case}-work", tmp_path / f"{case}-private"
+        work.mkdir()
+        private.mkdir()
+        reply = ask(
+            cli.backend,
+            Ask(
+                prompt=f"[case {case}] What is 6*7?", system=SYSTEM, mode="with-tools", model=cli.model, timeout=150.0,
+                workspace=work, private=private, environ=environ, own_config=case == "own",
+            ),
+        )  # fmt: skip
+        assert reply.error is None
+        assert reply.text == "<<< C >>>"
+        assert len(stub.script.of(case)) == 1
+        assert LEAK not in stub.script.of(case)[0].turn.text
+        after = fingerprint(own_home)
+        if case == "private" or name == "codex":
+            assert after == before
+        else:
+            # With the user's own folder the program notes what it always does, but changes none of the settings.
+            written = {".claude.json", ".copilot/config.json"}
+            assert {file: after[file] for file in before if file not in written} == {
+                file: before[file] for file in before if file not in written
+            }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_pinned_versions_are_found(name: str, real_clis: Mapping[str, RealCli], own_home: Path) -> None:
+    cli = real_clis[name]
+    found = look_at(cli.backend, cli.environ("http://127.0.0.1:9", own_home))
+    assert found.found
+    assert VERSIONS[name] in (found.version or "")
+    assert (found.login or "").startswith("key in ")
+
+
 def expected_usage(name: str, tokens: Tokens) -> Usage:
     """What an agent reports of what the stub served."""
     usage = Usage(
@@ -154,8 +223,6 @@ def expected_usage(name: str, tokens: Tokens) -> Usage:
 
 def replace_usage(usage: Usage, **changes: int | None) -> Usage:
     """A changed copy."""
-    import msgspec
-
     return msgspec.structs.replace(usage, **changes)
 
 
