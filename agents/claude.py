@@ -154,8 +154,9 @@ def _usage(result: Event) -> Usage:
 
 def _cost(result: Event) -> Cost | None:
     usd = result.get("total_cost_usd")
-    known = isinstance(usd, (int, float)) and not isinstance(usd, bool) and 0 < usd < 1e6
-    return Cost(usd=float(usd), source="reported") if known else None
+    if not isinstance(usd, (int, float)) or isinstance(usd, bool) or not 0 < usd < 1e6:
+        return None
+    return Cost(usd=float(usd), source="reported")
 
 
 def _error(raw: Raw, result: Event | None, seen: list[Event]) -> Failure | None:

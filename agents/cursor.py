@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from backtrader_bench.agents import clis, streams
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
@@ -40,7 +41,7 @@ def command(ask: Ask, program: Path) -> Command:
     env = clis.environment(ask, CURSOR.allowed)
     if not ask.own_config:
         env["CURSOR_DATA_DIR"] = str(clis.folder(ask.private / "cursor"))
-    orders = {
+    orders: dict[str, Any] = {
         "prompt": f"{ask.system}\n\n{ask.prompt}" if ask.system else ask.prompt,
         "model": ask.model or "auto",
         "workspace": str(ask.workspace),

@@ -60,7 +60,9 @@ def command(name: str, ask: Ask, tmp_path: Path) -> tuple[Backend, Command]:
 SYSTEM, MACHINE = clis.target()
 LIBC = "-musl" if clis.musl() else ""
 PACKAGES = {
-    "claude": ("@anthropic-ai/claude-code/bin/claude.exe", f"@anthropic-ai/claude-code-{SYSTEM}-{MACHINE}{LIBC}/claude"),
+    "claude": (
+        "@anthropic-ai/claude-code/bin/claude.exe", f"@anthropic-ai/claude-code-{SYSTEM}-{MACHINE}{LIBC}/claude"
+    ),
     "codex": ("@openai/codex/bin/codex.js", f"@openai/codex-{SYSTEM}-{MACHINE}/vendor/some-triple/bin/codex"),
     "copilot": (
         "@github/copilot/npm-loader.js", f"@github/copilot-{SYSTEM}{'musl' if LIBC else ''}-{MACHINE}/copilot"

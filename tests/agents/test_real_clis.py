@@ -33,19 +33,18 @@ pytestmark = [pytest.mark.real_cli, pytest.mark.slow]
 SYSTEM = "You answer multiple-choice questions about backtests."
 PREFIX = "KEYCANARY"
 # The commands know how the key begins, not how it goes on: only a find shows that.
+FIND = f"grep -aoh '{PREFIX}[0-9a-f]*'"
 LOOKS = {
     "quiet": "",
-    "look-environment": "env; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'; echo LOOKED",
-    "look-processes": "ps axww 2>/dev/null; cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '; echo LOOKED",
-    "look-around": (
-        "pwd; ls -la . .. ../.. | head -n 200; cat * .* ../* ../*/* ../../* 2>/dev/null | head -c 9000; echo LOOKED"
-    ),
+    "look-environment": f"env; cat /proc/[0-9]*/environ 2>/dev/null | {FIND}; echo LOOKED",
+    "look-processes": f"ps ax 2>/dev/null | wc -l; cat /proc/[0-9]*/cmdline 2>/dev/null | {FIND}; echo LOOKED",
+    "look-around": f"pwd; ls -la . .. ../.. | head -n 100; {FIND} -rs . ..; echo LOOKED",
     "look-everywhere": (
-        f"timeout 7 grep -rsohI --exclude-dir=node_modules --exclude-dir=site-packages '{PREFIX}[0-9a-f]*' "
+        f"timeout 7 {FIND} -rs --exclude-dir=node_modules --exclude-dir=site-packages "
         ".. ~ /home /root /tmp /var/tmp /work | sort -u | head -n 50; "
         "timeout 2 find / -xdev -name '*.jsonl' 2>/dev/null | head -n 50; echo LOOKED"
     ),
-}  # fmt: skip
+}
 WITHOUT = ("plain", "forced", "refuse-401", "refuse-429", "refuse-500", "hang")
 WITH = ("shell", *LOOKS)
 HANG = 20.0
