@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ def mark() -> str:
 
 
 def shell(tmp_path: Path, mark: str, script: str, timeout: float = 20.0, stdin: bytes = b"", **more: Any) -> Ended:
-    return run(Start(argv=("sh", "-c", script), env=ENVIRON, cwd=tmp_path, stdin=stdin), tmp_path, timeout, mark, **more)
+    start = Start(argv=("sh", "-c", script), env=ENVIRON, cwd=tmp_path, stdin=stdin)
+    return run(start, tmp_path, timeout, mark, **more)
 
 
 def test_output_exit_code_and_files(tmp_path: Path, mark: str) -> None:
@@ -108,7 +110,7 @@ def test_beginning_and_end_are_kept_in_whole_lines(tmp_path: Path, mark: str) ->
     assert kept[-1] == 20000
     assert kept == sorted(kept)
     assert 3500 < len(ended.raw.stdout) <= 4096
-    gaps = [later - earlier for earlier, later in zip(kept, kept[1:], strict=False) if later - earlier > 1]
+    gaps = [later - earlier for earlier, later in pairwise(kept) if later - earlier > 1]
     assert len(gaps) == 1
     assert ended.files["stdout"].read_bytes().splitlines() == [b"%d" % number for number in range(1, 20001)]
 
@@ -181,7 +183,7 @@ def test_sweep_finds_what_a_killed_session_left(tmp_path: Path, mark: str) -> No
         f"cwd=Path({str(tmp_path)!r})), Path({str(tmp_path)!r}), 60, {mark!r} + '-1')"
     )
     session = subprocess.Popen([sys.executable, "-c", code])
-    while not len(process.marked(mark)) == 3:
+    while len(process.marked(mark)) != 3:
         assert session.poll() is None
         time.sleep(0.02)
     session.kill()
