@@ -216,7 +216,8 @@ def expected_usage(name: str, tokens: Tokens) -> Usage:
     if name == "claude":
         return replace_usage(usage, reasoning=None)
     if name == "copilot":
-        return replace_usage(usage, input=tokens.fresh + tokens.written, cache_write=0)  # not told apart in this protocol
+        # The protocol has no word for what a cache took up.
+        return replace_usage(usage, input=tokens.fresh + tokens.written, cache_write=0)
     return usage
 
 
