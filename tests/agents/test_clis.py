@@ -276,7 +276,8 @@ def test_cursors_program_has_rules_in_the_workspace_instead(tmp_path: Path) -> N
     assert rules["allow"] == []
     assert "Shell(**)" in rules["deny"]
     assert "--force" not in started.argv
-    other = asking(tmp_path / "other", "with-tools") if (tmp_path / "other").mkdir() is None else ask
+    (tmp_path / "other").mkdir()
+    other = asking(tmp_path / "other", "with-tools")
     _, started = command("cursor-cli", other, tmp_path)
     assert "--force" in started.argv
     assert not (other.workspace / ".cursor").exists()
