@@ -8,13 +8,14 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from backtrader_bench import store
-from backtrader_bench.agents import isolation, registry, workspace
+from backtrader_bench.agents import isolation, process, registry, workspace
 from backtrader_bench.agents.ask import ask
 from backtrader_bench.agents.workspace import Workspaces, remove, tape_for
 from backtrader_bench.errors import MissingError, StoreError
@@ -22,7 +23,7 @@ from backtrader_bench.market import pins
 from backtrader_bench.mcq_builder.build import Bank
 from backtrader_bench.records import to_line
 from backtrader_bench.sandbox.room import Isolation
-from tests.agents.asking import ENVIRON, asking
+from tests.agents.asking import ENVIRON, alive, asking
 from tests.helpers import bank, settings, tape_of
 
 
@@ -195,3 +196,22 @@ def test_two_attempts_dont_see_each_other(tmp_path: Path) -> None:
     assert f"{two.work}" not in [line.strip() for line in text.splitlines()]
     assert two.work.name not in text.replace(f"'{two.work}'", "").replace(f"'{two.private}'", "")
     assert workspace.QUESTION not in text
+
+
+def test_agents_in_a_room_die_with_a_killed_session(tmp_path: Path) -> None:
+    if isolation.held().level != "L3":
+        pytest.skip("needs bubblewrap; elsewhere a resumed run sweeps")
+    mark = f"killed-{os.urandom(8).hex()}"
+    code = (
+        "import sys; from pathlib import Path; from backtrader_bench.agents import registry\n"
+        "from backtrader_bench.agents.ask import ask; from tests.agents.asking import asking\n"
+        "model = \"sh -c 'setsid sleep 60 & sleep 60'\"\n"
+        f"ask(registry.get('command'), asking(Path({str(tmp_path)!r}), model=model), mark={mark!r})"
+    )
+    session = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])
+    while len(process.marked(mark)) < 4:
+        assert session.poll() is None
+        time.sleep(0.02)
+    session.kill()
+    session.wait()
+    assert not alive(mark)
