@@ -35,7 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rotate: bool = False
     """Each question with its options in all four cyclic orders."""
     data_access: str = "prices"
-    """With tools: ``prices`` (the bars as prices.csv), ``none``, or ``network``."""
+    """With tools: ``prices`` (the bars as prices.csv), ``none``, or ``network``. Without: ``none``."""
     seed: int = 42
     limit: int | None = None
     """Most questions asked, drawn by the seed."""
@@ -106,7 +106,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     planned: int
     """Attempts: questions x agents x repeats x orders of the options."""
     prompts_sha256: str
-    """Of everything that is said to an agent beside the question itself."""
+    """Of every word that agents are told."""
     tapes: dict[str, str]
     """Question id -> SHA-256 of its bars, where the record names them."""
     sessions: tuple[Session, ...]
