@@ -32,7 +32,7 @@ CLOSING = (
     "Nobody can answer questions of yours. Give one answer, in the form that the question asks for, on the last line "
     "of your reply."
 )
-OPTION = re.compile(r"^([A-D])\. (.*?)\s*$", re.MULTILINE)
+OPTION = re.compile(r"^([A-D])\. (.*?)(?=[ \t\r]*$)", re.MULTILINE)
 REPLY_MARK = "<<<"
 
 
