@@ -47,14 +47,16 @@ class Conductor:
 
     def __init__(
         self, schedule: Schedule, try_one: TryOne, *, jobs: int, caps: Caps | None = None, used: Spent | None = None,
-        watch: Watch = lambda tried: None, clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         """``try_one`` does a whole try, recording included; it is called in threads, with the event that says stop.
 
-        ``used``: what earlier sessions used. ``watch`` is called after each try, and with None at least each TICK.
+        ``used``: what earlier sessions used.
         """
+        self.watch: Watch = lambda tried: None
+        """Called after each try, and with None at least each TICK."""
         self.schedule, self._try_one, self._jobs = schedule, try_one, jobs
-        self._caps, self.used, self._watch, self._clock = caps or Caps(), used or Spent(), watch, clock
+        self._caps, self.used, self._clock = caps or Caps(), used or Spent(), clock
         self._ended: queue.SimpleQueue[tuple[Ticket, Tried | BaseException] | None] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._began = clock()
@@ -94,7 +96,7 @@ class Conductor:
         try:
             ended = self._ended.get(timeout=TICK if wakes is None else max(0.001, min(TICK, wakes)))
         except queue.Empty:
-            self._watch(None)
+            self.watch(None)
             return True
         if ended is not None:
             self._take(*ended)
@@ -121,7 +123,7 @@ class Conductor:
             raise tried
         self.schedule.ended(ticket, tried.attempt, self._clock())
         self.used = self.used.add(tried.attempt)
-        self._watch(tried)
+        self.watch(tried)
 
     def _wind_up(self) -> None:
         """Cancel what still runs and wait until it has ended: agents are killed, so that is a matter of seconds."""
@@ -133,4 +135,4 @@ class Conductor:
             self.schedule.dropped(ticket)
             if isinstance(tried, Tried) and tried.kept:
                 self.used = self.used.add(tried.attempt)
-                self._watch(tried)
+                self.watch(tried)

@@ -84,6 +84,10 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """What keeps agents from the store and from each other, as found when the session began."""
     running: dict[str, Any]
     """Settings that may differ between sessions: jobs, retries, caps, fsync."""
+    mark: str
+    """What its agents' processes carry in their environment: a killed session's are found by it."""
+    workspaces: str
+    """The temporary folder that its agents work in."""
     ended: str | None = None
     """None while it runs, and for good when it was killed."""
     outcome: str | None = None

@@ -26,7 +26,7 @@ LONGEST_MESSAGE = 500
 class Reading:
     """What a reply's text says, and whether that is right."""
 
-    status: Literal["correct", "wrong", "unparsed"]
+    status: Literal["correct", "wrong", "unparsed", "refused"]
     shown: str | None
     letter: str | None
     method: Literal["strict", "lenient", "unparsed"]
@@ -54,9 +54,13 @@ def read(text: str, question: Asking, shift: int, *, ask_value: bool) -> Reading
     """Read and grade a reply to a question that was shown with its options rotated by ``shift``."""
     shown, method = read_answer(text, rotated(question.options, shift))
     value = read_value(text) if ask_value else None
-    if shown is None:
-        return Reading(status="unparsed", shown=None, letter=None, method=method, given_value=value)
     letter = unrotate(shown, shift)
+    if method == "unparsed" or method == "refused" or letter is None:
+        status: Literal["unparsed", "refused"] = "refused" if method == "refused" else "unparsed"
+        return Reading(
+            status=status, shown=None, letter=None, method="unparsed", given_value=value,
+            verified=False if ask_value else None,
+        )  # fmt: skip
     found = grade(question.record, letter, value)
     # A value was asked for: none given is not verified, which is not the same as unknown.
     verified = bool(found.verified) if ask_value else None

@@ -91,6 +91,11 @@ def plain(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def plain_lines(text: str) -> str:
+    """The same for text of several lines."""
+    return "\n".join(plain(line) for line in text.split("\n"))
+
+
 def percent(share: float | None) -> str:
     """``62.5%``; a dash for nothing."""
     return "-" if share is None else f"{100 * share:.1f}%"
