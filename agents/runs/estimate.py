@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.usage import Prices
 
 ASSUMED = {"no-tools": (1, 1_500), "with-tools": (8, 6_000)}
-"""By mode, how often a prompt is sent in one attempt (again with every tool's result) and tokens of output: a guess that
-an estimate names as such, as nobody knows them before."""
+"""By mode, how often a prompt is sent in one attempt (again with every tool's result) and tokens of output: a guess, and
+called so where it is shown, as nobody knows them before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,5 +63,6 @@ def estimates(work: Work, agents: Mapping[str, Agent], prices: Prices | None) ->
         usage = Usage(input=rounds * sum(mine), output=output * len(mine), estimated=True)
         cost = prices.cost(usage, (agent.model,)) if prices else None
         usd = 0.0 if agent.backend.offline else cost.usd if cost else None
-        found.append(Estimate(agent=text, attempts=len(mine), input=usage.input or 0, output=usage.output or 0, usd=usd))
+        sent, said = usage.input or 0, usage.output or 0
+        found.append(Estimate(agent=text, attempts=len(mine), input=sent, output=said, usd=usd))
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import shutil
 import threading
 import time
@@ -9,6 +11,8 @@ import traceback
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from backtrader_bench import store
 from backtrader_bench.agents.answers import rotated
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from backtrader_bench.attempts import Attempt
     from backtrader_bench.market.tape import Tape
 
-SYSTEM, PROMPT, REPLY, FAULT = "system.txt", "prompt.txt", "reply.txt", "fault.txt"
+SYSTEM, PROMPT, REPLY, NORMAL, FAULT = "system.txt", "prompt.txt", "reply.txt", "reply.json", "fault.txt"
 """Files of a transcript beside what the agent's program wrote."""
 STOPPING = (StoreError, MissingError, UsageError)
 """Errors that the next try would meet as well: they end the session, and are no attempt's outcome."""
@@ -106,7 +110,7 @@ class Trier:
                 record={"id": question.id, **question.record} if agent.backend.offline else None,
             )  # fmt: skip
             reply = ask(agent.backend, request, cancel=stop, prices=self._prices, mark=self._mark)
-            _write(folder, {REPLY: reply.text})
+            _write(folder, {REPLY: reply.text, NORMAL: _normal_form(reply)})
             _copy(reply.raw, folder)
         return reply
 
@@ -160,9 +164,27 @@ def _copy(raw: Mapping[str, Path], folder: Path) -> None:
             raise StoreError(f"cannot copy {path} to {folder}: {error}") from None
 
 
-def attempt_text(attempt: Attempt) -> str | None:
+def _normal_form(reply: Reply) -> str:
+    """Everything of a reply but its text and files, as JSON."""
+    left_out = ("text", "raw")
+    fields = {one.name: getattr(reply, one.name) for one in dataclasses.fields(reply) if one.name not in left_out}
+    return json.dumps(msgspec.to_builtins({**fields, "isolation": dict(reply.isolation)}), indent=2)
+
+
+def text_of(attempt: Attempt) -> str | None:
     """The whole reply of an attempt, from its transcript, or from the record where that was not cut; None: lost."""
     if attempt.transcript is not None:
         with suppress(OSError, UnicodeDecodeError):
             return (store.home() / attempt.transcript / REPLY).read_text(encoding="utf-8", errors="surrogatepass")
     return attempt.reply if len(attempt.reply) < outcome.LONGEST_REPLY else None
+
+
+def declined(attempt: Attempt) -> bool:
+    """Whether the provider said that the model declined; False where the transcript doesn't say."""
+    if attempt.status != "refused" or attempt.transcript is None:
+        return False
+    try:
+        fields = json.loads((store.home() / attempt.transcript / NORMAL).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(fields, dict) and fields.get("refused") is True

@@ -17,6 +17,7 @@ from backtrader_bench.agents.runs import session as sessions
 from backtrader_bench.agents.runs.budget import Caps
 from backtrader_bench.agents.runs.estimate import ASSUMED, estimates, prompts
 from backtrader_bench.agents.runs.perform import Running
+from backtrader_bench.agents.runs.schedule import GIVE_UP_AFTER
 from backtrader_bench.agents.runs.tally import tally
 from backtrader_bench.attempts import FINAL
 from backtrader_bench.cli import live
@@ -104,7 +105,7 @@ def _perform(
 
         ending = perform.perform(work, agents, running, command, os.environ, watch)
     for agent, error in (progress.conductor.schedule.given_up if progress.conductor else {}).items():
-        _say(console, f"{agent} is asked no more: {error.kind.replace('_', ' ')} several times in a row: {error.message}")
+        _say(console, f"{agent} is asked no more after {GIVE_UP_AFTER} such errors in a row: {error.message}")
     return ending
 
 
@@ -115,8 +116,8 @@ def _announce(work: Work, console: Console) -> None:
     left = f", {todo} left" if todo < work.manifest.planned else ""
     orders = " x 4 orders of the options" if settings.rotate else ""
     times = f" x {settings.repeats} repeats" if settings.repeats > 1 else ""
-    _say(console, f"{work.manifest.run}: {work.manifest.questions} questions x {len(settings.agents)} agents{times}{orders}"
-                  f" = {work.manifest.planned} attempts{left}, {settings.mode}")  # fmt: skip
+    what = f"{work.manifest.questions} questions x {len(settings.agents)} agents{times}{orders}"
+    _say(console, f"{work.manifest.run}: {what} = {work.manifest.planned} attempts{left}, {settings.mode}")
 
 
 def _say(console: Console, text: str) -> None:
@@ -201,6 +202,6 @@ def dry_run(work: Work, agents: Mapping[str, Agent], running: Running, *, as_jso
         table.add_row(one.agent, f"{one.attempts:,}", f"{one.input:,}", f"{one.output:,}", usd)
     Console().print(table)
     rounds, output = ASSUMED[settings.mode]
-    click.echo(f"estimates: words and punctuation x 1.25, each prompt sent {rounds} times, {output:,} tokens of output an "
-               "attempt (assumed)")  # fmt: skip
+    click.echo(f"estimates: words and punctuation x 1.25; assumed that an attempt sends its prompt {rounds} times and "
+               f"writes {output:,} tokens")  # fmt: skip
     return 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from backtrader_bench.agents.runs.plan import plan
+from backtrader_bench.agents.runs.plan import Asked, plan
 from backtrader_bench.agents.runs.schedule import GIVE_UP_AFTER, Schedule, Ticket
 from tests.agents.runs.made import attempt
 
@@ -76,7 +76,7 @@ def test_all_are_asked_once_within_the_jobs() -> None:
 
 def test_a_narrow_provider_is_found_and_kept_near_its_width() -> None:
     def narrow(ticket: Ticket, busy: int) -> Attempt:
-        return good(ticket, busy) if busy <= 6 else attempt(ticket.asked.question, ticket.asked.agent, kind="overloaded")
+        return good(ticket, busy) if busy <= 6 else attempt(ticket.asked.question, "a", kind="overloaded")
 
     world = World(schedule(600, ["a"], jobs=32, retries=50), narrow)
     world.run()
@@ -127,7 +127,7 @@ def test_hopeless_errors_apart_give_nothing_up() -> None:
         odd = int(ticket.asked.question[1:]) % 2
         return attempt(ticket.asked.question, "a", kind="auth") if odd else good(ticket, busy)
 
-    todo = sorted(plan([f"q{number}" for number in range(20)], ["a"], 1, (0,), 1), key=lambda one: int(one.question[1:]))
+    todo = [Asked(f"q{number}", "a", 0, 0) for number in range(20)]
     world = World(Schedule(todo, {"a": "a"}, 1, 5, Random(1)), now_and_then)
     world.run()
     assert len(world.kept) == 20 and not world.schedule.given_up
