@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.usage import Prices
 
 ASSUMED = {"no-tools": (1, 1_500), "with-tools": (8, 6_000)}
-"""By mode, how often a prompt is sent in one attempt (again with every tool's result) and tokens of output: a guess, and
-called so where it is shown, as nobody knows them before."""
+"""By mode, how often a prompt is sent in one attempt (again with every tool's result) and tokens of output: a guess,
+and called so where it is shown, as nobody knows them before."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,8 +111,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Attempts: questions x agents x repeats x orders of the options."""
     prompts_sha256: str
     """Of every word that agents are told."""
-    tapes: dict[str, str]
-    """Question id -> SHA-256 of its bars, where the record names them."""
+    tapes: dict[str, int]
+    """SHA-256 of bars -> how many of the questions rest on them; published records name none."""
     sessions: tuple[Session, ...]
 
     @property

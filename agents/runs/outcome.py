@@ -55,17 +55,14 @@ def read(text: str, question: Asking, shift: int, *, ask_value: bool) -> Reading
     shown, method = read_answer(text, rotated(question.options, shift))
     value = read_value(text) if ask_value else None
     letter = unrotate(shown, shift)
-    if method == "unparsed" or method == "refused" or letter is None:
-        status: Literal["unparsed", "refused"] = "refused" if method == "refused" else "unparsed"
-        return Reading(
-            status=status, shown=None, letter=None, method="unparsed", given_value=value,
-            verified=False if ask_value else None,
-        )  # fmt: skip
     found = grade(question.record, letter, value)
+    status: Literal["correct", "wrong", "unparsed", "refused"] = "correct" if found.letter_right else "wrong"
+    if method == "unparsed" or method == "refused":
+        status, method = method, "unparsed"
     # A value was asked for: none given is not verified, which is not the same as unknown.
     verified = bool(found.verified) if ask_value else None
     return Reading(
-        status="correct" if found.letter_right else "wrong", shown=shown, letter=letter, method=method,
+        status=status, shown=shown, letter=letter, method=method,
         given_value=value, value_right=found.value_right, verified=verified, mistake=found.mistake,
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +136,6 @@ def check_values(items: Iterable[Asking]) -> None:
             raise UsageError(f"{one.where} holds no value to grade by (a published record); leave --ask-value out")
 
 
-def tape_hashes(items: Iterable[Asking]) -> dict[str, str]:
-    """Question id -> SHA-256 of its bars, where the record says."""
-    return {one.id: one.tape.sha256 for one in items if one.tape is not None}
+def tape_hashes(items: Iterable[Asking]) -> dict[str, int]:
+    """SHA-256 of bars -> how many questions rest on them, where their records say."""
+    return dict(Counter(one.tape.sha256 for one in items if one.tape is not None))

@@ -56,7 +56,7 @@ def rescore(run: str, files: Sequence[Path] = (), *, write: bool = True) -> Resc
         if one.status not in READ or trying.declined(one):
             continue
         if one.question_id not in questions:
-            raise RecordError(f"{found.manifest.run}: question {one.question_id[:12]} of an attempt is in none of its files")
+            raise RecordError(f"{found.manifest.run}: question {one.question_id[:12]} is in none of the run's files")
         text = trying.text_of(one)
         if text is None:
             lost += 1

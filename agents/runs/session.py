@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -207,9 +207,10 @@ def closed(manifest: Manifest, outcome: str) -> Manifest:
     return msgspec.structs.replace(manifest, sessions=(*manifest.sessions[:-1], last))
 
 
-def named(manifest: Manifest, name: str | None) -> Manifest:
-    """The manifest under a new run's name, which is taken in the store from now on."""
-    return msgspec.structs.replace(manifest, run=names.claim(names.run_name(datetime.now(UTC), name)))
+def named(work: Work, name: str | None) -> Work:
+    """The work under a new run's name, which is taken in the store from now on."""
+    run = names.claim(names.run_name(datetime.now(UTC), name))
+    return replace(work, manifest=msgspec.structs.replace(work.manifest, run=run))
 
 
 def utc_now() -> str:
