@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backtrader_bench import store
-from backtrader_bench.agents import process, registry, workspace
+from backtrader_bench.agents import isolation, process, registry, survey, workspace
 from backtrader_bench.agents.runs import manifest as manifests
 from backtrader_bench.agents.runs import session as sessions
 from backtrader_bench.agents.runs.budget import Caps, spent
@@ -108,7 +108,7 @@ def perform(
     # Named before it is made: killed at any moment, the next session knows where to look.
     folder = Path(tempfile.gettempdir()).resolve() / f"bench-{mark}"
     manifest = sessions.opened(work.manifest, sessions.session(
-        command, agents=tuple(facts_of(agent, environ) for agent in agents.values()), isolation={},
+        command, agents=tuple(facts_of(agent, environ) for agent in agents.values()), isolation=isolation_of(agents),
         running=_as_told(running), mark=mark, workspaces=str(folder),
     ))  # fmt: skip
     manifests.write(manifest)
@@ -190,12 +190,16 @@ def holding(run: str) -> Iterator[None]:
         yield
 
 
+def isolation_of(agents: Mapping[str, Agent]) -> dict[str, Any]:
+    """What keeps agents' programs from the store and from each other on this machine; empty where none is started."""
+    started = any(agent.backend.command is not None for agent in agents.values())
+    return isolation.facts() if started else {}
+
+
 def facts_of(agent: Agent, environ: Mapping[str, str]) -> AgentFacts:
     """What an agent is here and now."""
-    backend = agent.backend
-    program = backend.find(environ) if backend.find is not None else None
+    found = survey.look_at(agent.backend, environ)
     return AgentFacts(
-        agent=agent.text, backend=backend.name, model=agent.model, version=None,
-        program=str(program) if program else None, no_tools_by=backend.no_tools_by,
-        reports=tuple(sorted(backend.reports)),
+        agent=agent.text, backend=found.name, model=agent.model, version=found.version, program=found.program,
+        login=found.login, no_tools_by=found.no_tools_by, isolation=found.isolation, reports=found.reports,
     )  # fmt: skip
