@@ -133,7 +133,7 @@ def test_a_cap_ends_the_run_early_and_a_resumed_one_ends_as_an_uninterrupted_one
     whole = ["run", str(bank), "--agent", agent, "--repeats", "2", "--json"]
     assert run([*whole, "--run-name", "whole"]) == 0
     assert run([*whole, "--run-name", "cut", "--max-tokens", "1000", "--jobs", "3"]) == 5
-    out, err = capsys.readouterr()
+    err = capsys.readouterr().err
     assert "--max-tokens 1,000 is reached" in err and "bench run --resume run_" in err
     cut = next(name for name in read.runs() if name.endswith("_cut"))
     assert 8 <= len(standing(cut)) <= 10
