@@ -133,6 +133,8 @@ def _finish(found: Run, work: Work, ending: Ending, *, as_json: bool) -> None:
     else:
         Console().print(end_table(tallies, ask_value=found.manifest.settings.ask_value))
         click.echo(f"attempts: {read.attempts_path(found.manifest.run)}")
+        if found.manifest.sessions[-1].running["keep_workspaces"]:
+            click.echo(f"workspaces: {found.manifest.sessions[-1].workspaces}")
     rest = work.manifest.planned - final
     why = {"budget": ending.reason, "interrupted": "interrupted; what was finished is kept"}.get(ending.outcome)
     if why:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,13 +18,13 @@ from backtrader_bench.agents.runs.questions import read_questions
 from backtrader_bench.attempts import Attempt
 from backtrader_bench.cli.main import run
 from backtrader_bench.errors import StoreError
+from backtrader_bench.market import pins
 from backtrader_bench.records import to_line
 from tests.agents.runs.made import published, write_bank
 from tests.helpers import bank as built
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 Captured = pytest.CaptureFixture[str]
 USAGE = {"input": 90, "output": 10}
@@ -284,6 +286,41 @@ def test_a_full_disk_is_one_line_and_ends_the_run(
     monkeypatch.setattr(store, "append_line", real)
     assert run(["run", "--resume", "last", "-q"]) == 0
     assert len(read.read_run("last").attempts) == 12
+
+
+def test_prices_go_where_they_are_allowed_and_no_key_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    path = tmp_path / "ours.jsonl"
+    made = built(num_questions=3)
+    path.write_bytes(b"".join(to_line(one) for one in made.questions))
+    for tape in made.tapes.values():
+        pins.save(tape)
+    arguments = ["run", str(path), "--agent", "command:cat prices.csv", "--mode", "with-tools"]
+    assert run([*arguments, "--keep-workspaces"]) == 0
+    texts = {trying.text_of(one) for one in standing()}
+    assert texts == {tape.canonical().decode().strip() for tape in made.tapes.values()}
+    folder = Path(capsys.readouterr().out.rpartition("workspaces: ")[2].strip())
+    kept = {file.name: file.read_text() for file in folder.rglob("*") if file.is_file()}
+    assert {"prices.csv", "question.txt"} <= set(kept)
+    assert not any(word in text for text in kept.values() for word in ('"answer"', "option_origins", "fingerprints"))
+    assert run([*arguments, "--data-access", "none"]) == 0
+    assert all(one.error is not None and "prices.csv: No such file" in one.error.message for one in standing())
+    assert [one.name for one in (tmp_path / "tmp").iterdir()] == [folder.name]
+
+
+def test_bars_that_are_missing_are_said_before_anything_is_asked(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "ours.jsonl"
+    (one,) = built(num_questions=1).questions
+    record = json.loads(to_line(one))
+    record["tape"] |= {"source": "csv:gone.csv", "sha256": "0" * 64}
+    path.write_text(json.dumps(record) + "\n")
+    assert run(["run", str(path), "--agent", "oracle", "--mode", "with-tools"]) == 3
+    assert "not pinned" in capsys.readouterr().err and not read.runs()
+    assert run(["run", str(path), "--agent", "oracle", "--mode", "with-tools", "--data-access", "none", "-q"]) == 0
 
 
 def test_a_dry_run_shows_everything_and_writes_nothing(bank: Path, tmp_path: Path, capsys: Captured) -> None:
