@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from backtrader_bench import store
-from backtrader_bench.agents import process, scripted
+from backtrader_bench.agents import oracle, process, scripted
+from backtrader_bench.agents.backend import Ask, Reply
 from backtrader_bench.agents.runs import manifest as manifests
 from backtrader_bench.agents.runs import outcome, pacing, perform, read, trying
 from backtrader_bench.agents.runs.questions import read_questions
@@ -147,6 +148,21 @@ def test_a_cap_ends_the_run_early_and_a_resumed_one_ends_as_an_uninterrupted_one
     assert {one.id: one for one in standing(cut)}.items() >= before.items()
     assert outcomes(cut) == outcomes(next(name for name in read.runs() if name.endswith("_whole")))
     assert [one.outcome for one in read.read_run(cut).manifest.sessions] == ["budget", "budget", "done"]
+
+
+def test_time_runs_out(bank: Path, tmp_path: Path, capsys: Captured) -> None:
+    agent = script(tmp_path, [{"text": "<<< {key} >>>", "delay": 0.3}])
+    assert run(["run", str(bank), "--agent", agent, "-j", "1", "--max-hours", "0.0001", "-q"]) == 5
+    assert "--max-hours 0.0001 are over" in capsys.readouterr().err and 1 <= len(standing()) <= 2
+
+
+def test_half_a_surrogate_pair_is_no_obstacle(bank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def odd(ask: Ask) -> Reply:
+        return Reply(text="\ud83d <<< B >>>", model="\udc00")
+
+    monkeypatch.setattr(oracle, "ORACLE", dataclasses.replace(oracle.ORACLE, answer=odd))
+    assert run(["run", str(bank), "--agent", "oracle", "-q"]) == 0
+    assert {one.status for one in standing()} == {"correct"}
 
 
 def test_errors_are_asked_again_and_answers_are_not(bank: Path, tmp_path: Path, capsys: Captured) -> None:
