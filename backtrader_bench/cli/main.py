@@ -19,6 +19,8 @@ COMMANDS = {
     "check": ("backtrader_bench.cli.check:check", "Compute every key of a question file again, with two engines."),
     "show": ("backtrader_bench.cli.show:show", "Show a question, its options and the backtest behind it."),
     "audit": ("backtrader_bench.cli.audit:audit", "Test whether keys can be guessed without a backtest."),
+    "report": ("backtrader_bench.cli.report:report", "What runs show: accuracy, failures, agents compared."),
+    "compare": ("backtrader_bench.cli.compare:compare", "Two runs, question by question."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
 }
 
