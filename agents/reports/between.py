@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from backtrader_bench.agents.reports.schema import Pair
-from backtrader_bench.agents.reports.shares import LEVEL, mean_of
+from backtrader_bench.agents.reports.shares import LEVEL
 from backtrader_bench.stats import pairs as stats
 
 if TYPE_CHECKING:
@@ -70,43 +70,40 @@ def pair(
     first, second = sides
     common = sorted(first.keys() & second.keys())
     clusters = [first[question].cluster for question in common]
-    base = Pair(
-        first=names[0], second=names[1], kind=kind, questions=len(common), clusters=len(set(clusters)),
-        only_first=None, only_second=None, difference=None, low=None, high=None, p=None, holm=None, test="",
-        tied=True, smallest=None,
-    )  # fmt: skip
-    if not common:
-        return base
     ours, theirs = ([side[question].score for question in common] for side in (first, second))
-    found = stats.difference(ours, theirs, clusters, LEVEL, seed)
+    found = stats.difference(ours, theirs, clusters, seed, LEVEL)
     once = all(side[question].answers == 1 for side in sides for question in common)
-    b, c = _discordant(ours, theirs)
-    exact = once and base.clusters == len(common)
-    p = stats.mcnemar(b, c).mid_p if exact else found.p
-    spread = mean_of([(a - z) ** 2 for a, z in zip(ours, theirs, strict=True)])
-    return msgspec.structs.replace(
-        base, only_first=b if once else None, only_second=c if once else None, difference=found.difference,
-        low=found.low, high=found.high, p=p, holm=p, test="McNemar, mid-p" if exact else "sign flip",
-        tied=p >= ALPHA, smallest=smallest(len(common), spread or 0.0),
+    alone = once and len(set(clusters)) == len(common)
+    p = stats.mcnemar(found.b, found.c).mid if alone and common else found.p
+    return Pair(
+        first=names[0], second=names[1], kind=kind, questions=len(common), clusters=len(set(clusters)),
+        only_first=found.b if once else None, only_second=found.c if once else None,
+        difference=found.delta, low=found.low, high=found.high, p=p, holm=p,
+        test="McNemar, mid-p" if alone else "sign flip", word=stats.word(found.delta, p, ALPHA),
+        smallest=smallest(found) if once else _normal_smallest(found.se),
     )  # fmt: skip
 
 
-def _discordant(ours: Sequence[float], theirs: Sequence[float]) -> tuple[int, int]:
-    both = list(zip(ours, theirs, strict=True))
-    return sum(a > z for a, z in both), sum(a < z for a, z in both)
+def smallest(found: stats.Difference) -> float | None:
+    """The smallest true difference found with POWER, from the share of questions that just one has right."""
+    if not found.n:
+        return None
+    return stats.smallest_difference(found.n, (found.b + found.c) / found.n, LEVEL, POWER, found.design or 1.0)
 
 
-def smallest(n: int, disagreement: float) -> float:
-    """The smallest true difference found with POWER at level ALPHA, for the share of questions that tell them apart."""
-    return float(stats.smallest_difference(n, disagreement, ALPHA, POWER))
+def _normal_smallest(se: float | None) -> float | None:
+    """The same from the standard error, where scores are shares of several answers."""
+    from scipy.stats import norm
+
+    return float(norm.ppf((1 + LEVEL) / 2) + norm.ppf(POWER)) * se if se else None
 
 
 def adjusted(found: Sequence[Pair]) -> list[Pair]:
-    """The pairs with Holm's p over those of their kind that could be compared, and whether they are tied by it."""
+    """The pairs with Holm's p over all of their kind, and the word that it allows."""
     result = list(found)
     for kind in {one.kind for one in found}:
-        places = [place for place, one in enumerate(found) if one.kind == kind and one.p is not None]
-        values = stats.holm([found[place].p or 0.0 for place in places])
-        for place, value in zip(places, values, strict=True):
-            result[place] = msgspec.structs.replace(found[place], holm=value, tied=value >= ALPHA)
+        places = [place for place, one in enumerate(found) if one.kind == kind]
+        for place, value in zip(places, stats.holm([found[place].p for place in places]), strict=True):
+            word = stats.word(found[place].difference, value, ALPHA)
+            result[place] = msgspec.structs.replace(found[place], holm=value, word=word)
     return result

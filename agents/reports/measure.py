@@ -20,7 +20,7 @@ from backtrader_bench.agents.reports.schema import (
     Sum,
     Times,
 )
-from backtrader_bench.agents.reports.shares import LEVEL, by_question, mean_of, ratio, share, shown_key
+from backtrader_bench.agents.reports.shares import LEVEL, mean_of, ratio, share, shown_key
 from backtrader_bench.records import LETTERS
 from backtrader_bench.stats import proportions, repeats
 
@@ -84,7 +84,6 @@ def agent(series: Series, rows: Sequence[Row], floor: Floor | None, seed: int) -
     asked_value = [row for row in answered if row.attempt.verified is not None]
     accuracy = share(answered, [row.right for row in answered], seed)
     verified = [bool(row.attempt.verified) for row in asked_value]
-    value = accuracy.value
     return AgentReport(
         name=series.name, agent=series.agent, mode=series.mode, data=series.data,
         runs=tuple(sorted({row.attempt.run for row in rows})),
@@ -100,10 +99,10 @@ def agent(series: Series, rows: Sequence[Row], floor: Floor | None, seed: int) -
         verified=share(asked_value, verified, seed) if asked_value else None,
         letters_where_verified=share(asked_value, [row.right for row in asked_value], seed) if asked_value else None,
         mistakes=dict(sorted(Counter(row.attempt.mistake for row in rows if row.attempt.mistake).items())),
-        repeats=_repeats(answered, rows),
+        repeats=_repeats(rows),
         passes=_passes(rows),
-        guess_corrected=None if value is None else proportions.guess_corrected(value),
-        above_floor=None if value is None or floor is None else proportions.above_floor(value, floor.value),
+        guess_corrected=proportions.guess_corrected(accuracy.value),
+        above_floor=proportions.above_floor(accuracy.value, floor.value if floor else None),
         tokens={name: _tokens(rows, name) for name in TOKENS},
         cost=_cost(rows),
         seconds=_times([row.attempt.seconds for row in rows]),
@@ -120,30 +119,30 @@ def _errors(rows: Sequence[Row]) -> dict[str, int]:
 
 def bounds(right: int, answered: int, n: int) -> Bounds:
     """Accuracy by what becomes of those without an answer."""
-    found = proportions.exclusions(right, answered, n - answered) if n else None
+    found = proportions.exclusions(right, answered, n - answered)
     return Bounds(
-        answered=answered,
-        excluded=found.excluded if found and answered else None,
-        as_wrong=found.as_wrong if found else None,
-        as_guess=found.as_guess if found else None,
-        as_right=found.as_right if found else None,
-    )
+        answered=answered, excluded=found.left_out, as_wrong=found.as_wrong, as_guess=found.as_guesses,
+        as_right=found.as_right,
+    )  # fmt: skip
 
 
-def _repeats(answered: Sequence[Row], rows: Sequence[Row]) -> Repeats:
-    """Of every (run, repeat): accuracy; and their spread."""
+def _repeats(rows: Sequence[Row]) -> Repeats:
+    """Accuracy of every (run, repeat), orders of options taken together, and what it would move by."""
     names = sorted({(row.attempt.run, row.attempt.repeat) for row in rows})
-    found = tuple(
-        mean_of([row.right for row in answered if (row.attempt.run, row.attempt.repeat) == name]) for name in names
-    )
-    known = [one for one in found if one is not None]
-    by_item = [float(np.mean(scores)) for scores in by_question(answered).values()]
+    scores: dict[str, dict[tuple[str, int], list[float]]] = {}
+    for row in rows:
+        if row.answered:
+            mine = scores.setdefault(row.attempt.question_id, {})
+            mine.setdefault((row.attempt.run, row.attempt.repeat), []).append(float(row.right))
+    matrix = [[mean_of(mine.get(name, [])) for name in names] for _, mine in sorted(scores.items())]
+    found = repeats.spread(matrix)
+    answered = [row for row in rows if row.answered]
     return Repeats(
-        accuracies=found,
-        mean=mean_of(known),
-        sd=float(np.std(known, ddof=1)) if len(known) > 1 else None,
-        se_questions=float(np.std(by_item, ddof=1) / np.sqrt(len(by_item))) if len(by_item) > 1 else None,
-    )
+        accuracies=tuple(
+            mean_of([row.right for row in answered if (row.attempt.run, row.attempt.repeat) == name]) for name in names
+        ),
+        mean=found.mean, sd=found.sd_runs, se_questions=found.se_items,
+    )  # fmt: skip
 
 
 def _passes(rows: Sequence[Row]) -> tuple[PassAt, ...]:
@@ -153,16 +152,9 @@ def _passes(rows: Sequence[Row]) -> tuple[PassAt, ...]:
         tried = trials.setdefault((row.attempt.question_id, row.attempt.shift), [])
         if row.answered:
             tried.append(row.right)
-    most = max((len(tried) for tried in trials.values()), default=0)
-    found = []
-    for k in range(1, most + 1):
-        able = [(len(tried), sum(tried)) for tried in trials.values() if len(tried) >= k]
-        found.append(PassAt(
-            k=k, questions=len(able),
-            pass_at=mean_of([repeats.pass_at_k(n, c, k) for n, c in able]),
-            pass_hat=mean_of([repeats.pass_hat_k(n, c, k) for n, c in able]),
-        ))  # fmt: skip
-    return tuple(found)
+    counts = [(len(tried), sum(tried)) for _, tried in sorted(trials.items())]
+    found = [repeats.passes(counts, k) for k in range(1, max((n for n, _ in counts), default=0) + 1)]
+    return tuple(PassAt(k=one.k, pass_at=one.at, pass_hat=one.hat, questions=one.items) for one in found)
 
 
 def _tokens(rows: Sequence[Row], name: str) -> Sum:

@@ -5,6 +5,8 @@ Shares run from 0 to 1. ``None`` is unknown or undefined, never 0.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 REPORT_VERSION = 1
@@ -64,8 +66,9 @@ class Repeats(msgspec.Struct, frozen=True, kw_only=True):
     accuracies: tuple[float | None, ...]
     """Of every repeat, of answered attempts; in the order of runs and repeats."""
     mean: float | None
+    """Of the questions' shares of right answers."""
     sd: float | None
-    """Between repeats, ddof 1; None under two."""
+    """Of the repeats' accuracies, ddof 1; None under two."""
     se_questions: float | None
     """sd(p_i) / sqrt(questions), p_i the accuracy on a question over its repeats."""
 
@@ -160,8 +163,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """p adjusted over all pairs of the kind."""
     test: str
     """What gave p."""
-    tied: bool
-    """Whether the adjusted p is not below 0.05: nothing shows that they differ."""
+    word: Literal["ahead", "behind", "tied"] | None
+    """What may be said of the first: ``tied`` where the adjusted p is not below 0.05; None where nothing may."""
     smallest: float | None
     """The smallest true difference that so many questions show with a chance of 80%."""
 
@@ -190,7 +193,7 @@ class ItemRow(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
     """Share of right answers."""
     discrimination: float | None
-    """Point-biserial correlation with the score on the other questions."""
+    """Point-biserial correlation with the share right of the other questions; None under three takers or without spread."""
 
 
 class Items(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,7 +201,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
 
     takers: int
     complete: int
-    """Questions answered by every taker: discrimination and KR-20 are over these."""
+    """Questions answered by every taker: KR-20 is over these."""
     kr20: float | None
     rows: tuple[ItemRow, ...]
 

@@ -9,7 +9,7 @@ from backtrader_bench.records import LETTERS
 from backtrader_bench.stats import clusters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from backtrader_bench.agents.reports.gather import Row
 
@@ -17,26 +17,11 @@ LEVEL = 0.95
 
 
 def share(rows: Sequence[Row], hits: Sequence[bool], seed: int) -> Share:
-    """The share of ``hits`` (one a row) with its interval, clustered by the rows' configurations.
-
-    One configuration alone says nothing of how others would go: no interval.
-    """
-    names = [row.cluster for row in rows]
-    n, right = len(hits), sum(hits)
-    if n == 0:
-        return Share(right=0, n=0, value=None, low=None, high=None, clusters=0)
-    if len(set(names)) < 2:
-        return Share(right=right, n=n, value=right / n, low=None, high=None, clusters=1)
-    span = clusters.clustered([float(hit) for hit in hits], names, LEVEL, seed)
-    return Share(right=right, n=n, value=right / n, low=span.low, high=span.high, clusters=len(set(names)))
-
-
-def by_question(rows: Iterable[Row]) -> dict[str, list[float]]:
-    """Scores (0 or 1) of the rows of each question."""
-    found: dict[str, list[float]] = {}
-    for row in rows:
-        found.setdefault(row.attempt.question_id, []).append(float(row.right))
-    return found
+    """The share of ``hits`` (one a row) with its interval, clustered by the rows' configurations."""
+    found = clusters.clustered([float(hit) for hit in hits], [row.cluster for row in rows], LEVEL, seed)
+    return Share(
+        right=sum(hits), n=len(hits), value=found.mean, low=found.low, high=found.high, clusters=found.clusters
+    )
 
 
 def mean_of(values: Sequence[float]) -> float | None:

@@ -72,12 +72,17 @@ def seconds(value: float) -> str:
 
 def verdict(pair: Pair, agents: Mapping[str, AgentReport]) -> str:
     """Whether a pair is tied, and if not, who is ahead."""
-    if pair.difference is None:
-        return "no common question"
-    if pair.tied:
+    if pair.word is None:
+        return nothing_to_say(pair)
+    if pair.word == "tied":
         return "tied"
-    ahead = agents[pair.first if pair.difference > 0 else pair.second]
+    ahead = agents[pair.first if pair.word == "ahead" else pair.second]
     return f"{ahead.agent if pair.kind == 'agents' else condition(ahead)} ahead"
+
+
+def nothing_to_say(pair: Pair) -> str:
+    """Why a pair has no p."""
+    return "no common question" if pair.difference is None else "one configuration can't tell"
 
 
 def condition(agent: AgentReport) -> str:

@@ -69,13 +69,15 @@ def lines(one: Compared) -> list[str]:
     rest = f" ({', '.join(apart)})" if apart else ""
     if pair.difference is None:
         return [f"{plain(named)}: no question was answered in both{rest}"]
-    outcome = "tied" if pair.tied else f"the {'first' if pair.difference > 0 else 'second'} run is ahead"
+    said = {"ahead": "the first run is ahead", "behind": "the second run is ahead", "tied": "tied"}
+    outcome = said[pair.word] if pair.word else words.nothing_to_say(pair)
+    could = words.NOTHING if pair.smallest is None else f"{words.points(pair.smallest)} points"
     return [
         f"{plain(named)}: {pair.questions:,} questions answered in both{rest}",
         f"  first {words.percent(one.first_accuracy)}, second {words.percent(one.second_accuracy)}, difference "
         f"{words.points(pair.difference)} points ({words.span(pair)}), Holm p {words.p(pair.holm)} ({pair.test}): {outcome}",
         f"  {len(one.lost):,} went from right to wrong, {len(one.won):,} from wrong to right, {one.same:,} stayed; so "
-        f"many questions could show {words.points(pair.smallest)} points",
+        f"many questions could show {could}",
     ]
 
 
