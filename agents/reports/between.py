@@ -74,7 +74,7 @@ def pair(
     found = stats.difference(ours, theirs, clusters, seed, LEVEL)
     once = all(side[question].answers == 1 for side in sides for question in common)
     alone = once and len(set(clusters)) == len(common)
-    p = stats.mcnemar(found.b, found.c).mid if alone and common else found.p
+    p = stats.mcnemar(found.b, found.c).mid if alone and found.p is not None else found.p
     return Pair(
         first=names[0], second=names[1], kind=kind, questions=len(common), clusters=len(set(clusters)),
         only_first=found.b if once else None, only_second=found.c if once else None,
