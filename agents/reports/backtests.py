@@ -126,7 +126,7 @@ def chart(tape: Tape, spec: BacktestSpec, result: Result) -> Chart:
         days=tuple(date.fromisoformat(day).toordinal() - epoch for day in tape.dates),
         close=close, close_decimals=close_decimals, first_row=result.first_row, value=value,
         value_decimals=value_decimals,
-        fills=tuple((fill.bar, "B" if fill.side == "buy" else "S", fill.size, round(fill.price, 6)) for fill in result.fills),
+        fills=tuple((one.bar, "B" if one.side == "buy" else "S", one.size, round(one.price, 6)) for one in result.fills),
         cash=spec.initial_cash,
         title=f"{tape.symbol}, {spec.strategy}",
     )  # fmt: skip

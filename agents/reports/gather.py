@@ -128,7 +128,7 @@ def join(runs: Sequence[Run], question_files: Sequence[Path] = (), notes: Iterab
         said += _pool(standing, mine, run.manifest)
     if not standing:
         named = ", ".join(run.manifest.run for run in runs)
-        raise UsageError(f"{named}: no attempt is stored yet; bench run --resume {runs[0].manifest.run} goes on with it")
+        raise UsageError(f"{named}: no attempt is stored yet; bench run --resume {runs[0].manifest.run} goes on")
     wanted = {attempt.question_id for attempt, _ in standing.values()}
     manifests = tuple(run.manifest for run in runs)
     found = questions.find(manifests, wanted, question_files)
@@ -153,8 +153,8 @@ def _run_notes(manifest: Manifest, stored: int) -> list[Note]:
     if stored == 0:
         return [Note("run_empty", f"{manifest.run} holds no attempt yet")]
     if stored < manifest.planned:
-        missing = manifest.planned - stored
-        return [Note("run_incomplete", f"{manifest.run}: {missing:,} of {manifest.planned:,} attempts were not made yet")]
+        missing = f"{manifest.planned - stored:,} of {manifest.planned:,} attempts"
+        return [Note("run_incomplete", f"{manifest.run}: {missing} were not made yet")]
     return []
 
 
@@ -177,8 +177,8 @@ def _question_notes(rows: Sequence[Row]) -> list[Note]:
         ids = {row.attempt.question_id for row in missing}
         notes.append(Note(
             "question_missing",
-            f"no record was found of {len(ids):,} questions ({len(missing):,} attempts): they count in the totals, each "
-            "as a configuration of its own, and in no table by tier, template or strategy; --questions FILE names them",
+            f"no record was found of {len(ids):,} questions ({len(missing):,} attempts): they count in the totals, "
+            "each as a configuration of its own, and in no table by tier, template or strategy; --questions FILE names them",
         ))  # fmt: skip
     odd = [
         row for row in rows

@@ -1,4 +1,4 @@
-"""From the table to the report. Pure but for nothing: the same table gives the same report, in whatever order it came."""
+"""From the table to the report. Pure: the same attempts give the same report, in whatever order they came."""
 
 from __future__ import annotations
 

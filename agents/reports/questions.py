@@ -111,8 +111,8 @@ def _take(found: Found, path: Path, wanted: set[str]) -> None:
         if first.key != one.key:
             found.note(
                 "keys_differ",
-                f"{one.file}, line {one.line}: the key is {one.key}, but {first.key} in {first.file}, line {first.line}, "
-                "which is used",
+                f"{one.file}, line {one.line}: the key is {one.key}, but {first.key} in {first.file}, "
+                f"line {first.line}, which is used",
             )
 
 

@@ -193,7 +193,7 @@ class ItemRow(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
     """Share of right answers."""
     discrimination: float | None
-    """Point-biserial correlation with the share right of the other questions; None under three takers or without spread."""
+    """Point-biserial correlation with the share right of the others; None under three takers or without spread."""
 
 
 class Items(msgspec.Struct, frozen=True, kw_only=True):

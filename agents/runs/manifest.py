@@ -35,7 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rotate: bool = False
     """Each question with its options in all four cyclic orders."""
     data_access: str = "prices"
-    """With tools: ``prices`` (the bars as prices.csv), ``none``, or ``network``."""
+    """With tools: ``prices`` (the bars as prices.csv), ``none``, or ``network``. Without: ``none``."""
     seed: int = 42
     limit: int | None = None
     """Most questions asked, drawn by the seed."""
@@ -64,8 +64,12 @@ class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
     version: str | None
     program: str | None
     """Path of what was started; None for offline agents."""
+    login: str | None
+    """What could be told of it without a request."""
     no_tools_by: str
     """What keeps tools away in no-tools mode."""
+    isolation: str
+    """What keeps its workspace apart from everything else, in words."""
     reports: tuple[str, ...]
     """Which of tokens, cost and model its output states."""
 
@@ -84,6 +88,10 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """What keeps agents from the store and from each other, as found when the session began."""
     running: dict[str, Any]
     """Settings that may differ between sessions: jobs, retries, caps, fsync."""
+    mark: str
+    """What its agents' processes carry in their environment: a killed session's are found by it."""
+    workspaces: str
+    """The temporary folder that its agents work in."""
     ended: str | None = None
     """None while it runs, and for good when it was killed."""
     outcome: str | None = None
@@ -106,9 +114,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     planned: int
     """Attempts: questions x agents x repeats x orders of the options."""
     prompts_sha256: str
-    """Of everything that is said to an agent beside the question itself."""
-    tapes: dict[str, str]
-    """Question id -> SHA-256 of its bars, where the record names them."""
+    """Of every word that agents are told."""
+    tapes: dict[str, int]
+    """SHA-256 of bars -> how many of the questions rest on them; published records name none."""
     sessions: tuple[Session, ...]
 
     @property

@@ -75,7 +75,8 @@ def lines(one: Compared) -> list[str]:
     return [
         f"{plain(named)}: {pair.questions:,} questions answered in both{rest}",
         f"  first {words.percent(one.first_accuracy)}, second {words.percent(one.second_accuracy)}, difference "
-        f"{words.points(pair.difference)} points ({words.span(pair)}), Holm p {words.p(pair.holm)} ({pair.test}): {outcome}",
+        f"{words.points(pair.difference)} points ({words.span(pair)}), Holm p {words.p(pair.holm)} ({pair.test}): "
+        f"{outcome}",
         f"  {len(one.lost):,} went from right to wrong, {len(one.won):,} from wrong to right, {one.same:,} stayed; so "
         f"many questions could show {could}",
     ]

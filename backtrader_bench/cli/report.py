@@ -9,7 +9,7 @@ import click
 
 
 @click.command(
-    epilog="Exit codes: 0 reported, 2 usage or input (no such run, no attempt in it, a question file that can't be read)."
+    epilog="Exit codes: 0 reported, 2 usage or input (no such run, no attempt in it, an unreadable question file)."
 )
 @click.argument("runs", nargs=-1, metavar="RUN...", required=True)
 @click.option("--questions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
@@ -18,7 +18,8 @@ import click
               help="What a score is held against. [the audit's best shortcut on these questions]")
 @click.option("--by", multiple=True, type=click.Choice(["tier", "template", "strategy", "category", "scheme"]),
               help="Tables on screen; repeatable. --json and --html have all. [tier, scheme, category]")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="One self-contained page. It holds the keys.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE",
+              help="One self-contained page. It holds the keys.")
 @click.option("--csv", type=click.Path(path_type=Path), metavar="FILE", help="One row an attempt.")
 @click.option("--data", type=click.Path(path_type=Path),
               help="With --html: where to look for bars instead of the store (published records name none).")

@@ -106,7 +106,8 @@ def failures(agents: Sequence[AgentReport]) -> Table:
     """Attempts by outcome; only outcomes that there were."""
     present = [one for one in words.STATUSES if any(one in agent.statuses for agent in agents)]
     failed = [one for one in present if one not in ANSWERS]
-    made = table("attempts by outcome", ["agent"], ["asked", *(words.STATUSES[one] for one in present if one in ANSWERS)])
+    answered = [words.STATUSES[one] for one in present if one in ANSWERS]
+    made = table("attempts by outcome", ["agent"], ["asked", *answered])
     made.add_column("without an answer", overflow="fold")
     for one in agents:
         answers = [f"{one.statuses.get(status, 0):,}" for status in present if status in ANSWERS]
@@ -133,9 +134,9 @@ def repeats(agents: Sequence[AgentReport]) -> Table:
     made = table("repeats", ["agent"], ["repeats", "mean", "SD", "SE questions", f"pass@{most}", f"pass^{most}"])
     for one in agents:
         last = one.passes[-1] if len(one.passes) == most else None
-        made.add_row(name(one.agent), str(len(one.repeats.accuracies)), words.percent(one.repeats.mean),
-                     words.percent(one.repeats.sd), words.percent(one.repeats.se_questions),
-                     words.percent(last.pass_at if last else None), words.percent(last.pass_hat if last else None))  # fmt: skip
+        shares = (one.repeats.mean, one.repeats.sd, one.repeats.se_questions,
+                  last.pass_at if last else None, last.pass_hat if last else None)  # fmt: skip
+        made.add_row(name(one.agent), str(len(one.repeats.accuracies)), *(words.percent(share) for share in shares))
     return made
 
 
@@ -166,8 +167,8 @@ def cost(agents: Sequence[AgentReport]) -> Table:
     for column in ("input", "output", "cost", "median", "in all"):
         made.add_column(column, justify="right", overflow="fold")
     for one in agents:
-        made.add_row(name(one.agent), words.total(one.tokens["input"]), words.total(one.tokens["output"]),
-                     words.total(one.cost, "$"), words.seconds(one.seconds.median), words.seconds(one.seconds.total))  # fmt: skip
+        sums = (words.total(one.tokens["input"]), words.total(one.tokens["output"]), words.total(one.cost, "$"))
+        made.add_row(name(one.agent), *sums, words.seconds(one.seconds.median), words.seconds(one.seconds.total))
     return made
 
 
@@ -218,8 +219,8 @@ def footnotes(found: Report) -> list[str]:
     lines = [f"intervals: {100 * found.level:g}%, clustered by configuration ({found.configurations:,} of them)"]
     if found.floor and found.floor.chance_p is not None:
         lines.append(
-            f"floor: {words.percent(found.floor.value)}, the best shortcut on these questions ({found.floor.source}); if "
-            f"nothing gave keys away, one would reach as much with p {words.p(found.floor.chance_p)}"
+            f"floor: {words.percent(found.floor.value)}, the best shortcut on these questions ({found.floor.source}); "
+            f"if nothing gave keys away, one would reach as much with p {words.p(found.floor.chance_p)}"
         )
     elif found.floor:
         lines.append(f"floor: {words.percent(found.floor.value)}, as given")

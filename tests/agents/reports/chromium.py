@@ -26,7 +26,7 @@ def program() -> str | None:
 
 
 class Page:
-    """One tab. ``requests`` and ``complaints`` (console errors, warnings, exceptions, blocked content) fill as it runs."""
+    """One tab. ``requests`` and ``complaints`` (console, exceptions, blocked content) fill as it runs."""
 
     def __init__(self, chromium: str) -> None:
         self.requests: list[str] = []
@@ -93,7 +93,8 @@ class Page:
 
     def size(self, width: int, height: int = 900, dark: bool = False) -> None:
         """The window, and the system's colours."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.call("Emulation.setDeviceMetricsOverride", **metrics)
         scheme = "dark" if dark else "light"
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 

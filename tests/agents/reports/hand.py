@@ -71,9 +71,11 @@ def one(agent: str, number: int, repeat: int, outcome: str, **more: Any) -> Atte
             fields["error"] = Failure(kind="rate_limit", message="slow down")
     elif agent == "a":
         good = number < 3
-        fields |= {"given_value": "1", "value_right": good, "verified": good and outcome == "+",
-                   "mistake": None if good else "no commission", "method": "lenient" if number == 1 else "strict",
-                   "usage": Usage(input=100, output=10, estimated=number == 2), "cost": Cost(usd=0.01, source="reported")}  # fmt: skip
+        fields |= {
+            "given_value": "1", "value_right": good, "verified": good and outcome == "+",
+            "mistake": None if good else "no commission", "method": "lenient" if number == 1 else "strict",
+            "usage": Usage(input=100, output=10, estimated=number == 2), "cost": Cost(usd=0.01, source="reported"),
+        }  # fmt: skip
     letter = {"+": "B", "-": "C"}.get(outcome)
     return simulated.attempt(RUN, IDS[number - 1], agent, letter, "B", **{**fields, **more})
 

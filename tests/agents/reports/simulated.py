@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +19,8 @@ from backtrader_bench.attempts import Attempt, Cost, Failure, Usage, attempt_id,
 from backtrader_bench.mcq_builder.audit.items import item_of
 from backtrader_bench.records import LETTERS
 
+Reply = str | Callable[[Random], str]
+"""What agents say; empty for a sentence that ends with the letter."""
 STARTED = "2026-01-02T03:04:05Z"
 FAILURES = ("unparsed", "refused", "timeout", "agent_error", "harness_error")
 
@@ -74,18 +78,16 @@ def write(manifest: Manifest, attempts: list[Attempt]) -> None:
 
 def simulate(
     run: str, bank: Path, abilities: dict[str, float], *, repeats: int = 1, shifts: tuple[int, ...] = (0,),
-    mode: str = "no-tools", ask_value: bool = False, seed: int = 1, reply: str = "", transcripts: bool = True,
+    mode: str = "no-tools", ask_value: bool = False, seed: int = 1, reply: Reply = "", transcripts: bool = True,
 ) -> None:  # fmt: skip
     """A run in which each agent is right with about its ability, harder on harder questions, and fails now and then."""
     found = []
-    asked = records(bank)
-    for fields in asked:
+    for fields in records(bank):
         item = item_of(fields, "bank")
-        for agent, ability in abilities.items():
-            for repeat in range(repeats):
-                for shift in shifts:
-                    draw = Random(f"{seed} {run} {item.id} {agent} {repeat} {shift}")
-                    found.append(_one(draw, run, fields, item.id, agent, ability, repeat, shift, mode, ask_value, reply))
+        for agent, repeat, shift in product(abilities, range(repeats), shifts):
+            draw = Random(f"{seed} {run} {item.id} {agent} {repeat} {shift}")
+            place = {"mode": mode, "repeat": repeat, "shift": shift}
+            found.append(_one(draw, run, fields, item.id, agent, abilities[agent], place, ask_value, reply))
     chosen = manifest(
         run, tuple(abilities), bank, len(found), mode=mode, repeats=repeats, ask_value=ask_value,
         rotate=len(shifts) > 1,
@@ -96,8 +98,8 @@ def simulate(
 
 
 def _one(
-    draw: Random, run: str, fields: dict[str, Any], question: str, agent: str, ability: float, repeat: int, shift: int,
-    mode: str, ask_value: bool, reply: str,
+    draw: Random, run: str, fields: dict[str, Any], question: str, agent: str, ability: float, place: dict[str, Any],
+    ask_value: bool, reply: Reply,
 ) -> Attempt:  # fmt: skip
     key = fields["answer"]
     harder = {"easy": 0.12, "medium": 0.0, "hard": -0.15}.get(fields["difficulty"], 0.0)
@@ -105,9 +107,9 @@ def _one(
     letter = key if right else draw.choice([one for one in LETTERS if one != key])
     tokens = draw.randint(300, 4000)
     more: dict[str, Any] = {
-        "mode": mode, "repeat": repeat, "shift": shift, "seconds": round(draw.lognormvariate(2.5, 0.6), 2),
+        **place, "seconds": round(draw.lognormvariate(2.5, 0.6), 2),
         "model": f"{agent.partition(':')[2] or agent}-2026", "method": draw.choice(["strict"] * 9 + ["lenient"]),
-        "reply": reply or f"I ran the numbers step by step.\n\nThe best match is {letter}.\n\n<<< {letter} >>>",
+        "reply": (reply(draw) if callable(reply) else reply) or f"I ran the numbers step by step.\n\nThe best match is {letter}.\n\n<<< {letter} >>>",
     }  # fmt: skip
     if not agent.startswith("guess"):
         more["usage"] = Usage(input=tokens, output=tokens // 5, cache_read=tokens // 2, estimated=draw.random() < 0.1)
@@ -119,7 +121,7 @@ def _one(
         if not good and prints:
             more["mistake"] = draw.choice(sorted(prints))
     if draw.random() < 0.06:
-        status = draw.choice([*FAILURES, *(["tool_attempted"] if mode == "no-tools" else [])])
+        status = draw.choice([*FAILURES, *(["tool_attempted"] if place["mode"] == "no-tools" else [])])
         kind = draw.choice(["rate_limit", "overloaded", "network", "auth"])
         error = Failure(kind=kind, message=f"the provider said {kind}")  # type: ignore[arg-type]
         more |= {"status": status, "method": "unparsed", "verified": None, "mistake": None, "value_right": None}

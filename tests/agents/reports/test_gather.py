@@ -97,7 +97,8 @@ def test_what_is_not_asked_yet_is_said(stored: Path) -> None:
 def test_runs_that_differ_in_settings_are_said(stored: Path) -> None:
     made = [msgspec.structs.replace(one, id=f"x{one.id}") for one in hand.attempts()]
     simulated.write(simulated.manifest("run_20260108_000000", ("a", "b"), stored, 32, timeout=5.0), made)
-    assert [note.text for note in gather([hand.RUN, "last"]).notes] == ["no-tools runs differ in timeout: 5.0 and 600.0"]
+    notes = gather([hand.RUN, "last"]).notes
+    assert [note.text for note in notes] == ["no-tools runs differ in timeout: 5.0 and 600.0"]
 
 
 def test_an_unknown_run_names_those_that_look_like_it(stored: Path) -> None:

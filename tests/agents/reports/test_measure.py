@@ -204,7 +204,9 @@ def test_the_order_of_attempts_and_runs_doesnt_matter(tmp_path: Path, seed: int)
     runs = [hand.run(tmp_path, half, f"run_2026010{place}_000000") for place, half in enumerate(halves)]
     expected = measure.report(join(runs))
     draw = Random(seed)
-    shuffled = [hand.run(tmp_path, draw.sample(list(run.attempts), len(run.attempts)), run.manifest.run) for run in runs]
+    shuffled = [
+        hand.run(tmp_path, draw.sample(list(run.attempts), len(run.attempts)), run.manifest.run) for run in runs
+    ]
     draw.shuffle(shuffled)
     assert measure.report(join(shuffled)) == expected
 

@@ -23,7 +23,10 @@ from backtrader_bench.records import to_line
 from tests import helpers
 from tests.agents.reports import chromium, hand, simulated
 
-HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror=\"hacked=1\"> <!-- {{ 7*7 }} javascript:alert(1) \u2028\u0000"
+HOSTILE = (
+    "</script><script>window.hacked = 1</script><img src=x onerror=\"hacked=1\"> <!-- {{ 7*7 }} javascript:alert(1) "
+    "\u2028\u0000"
+)
 CHROMIUM = chromium.program()
 
 
@@ -115,7 +118,10 @@ def test_the_policy_forbids_requests_and_allows_the_one_script_by_its_hash(parse
 
 
 def test_the_script_makes_no_markup_and_no_request(parsed: Parsed) -> None:
-    banned = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|fetch\(|XMLHttpRequest|WebSocket|import\("
+    banned = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|fetch\(|XMLHttpRequest|WebSocket"
+        r"|import\("
+    )
     assert not re.findall(banned, parsed.scripts[""])
 
 
@@ -260,8 +266,7 @@ def test_filters_and_search_find_what_they_should(bank: Path, tmp_path: Path) ->
     assert CHROMIUM is not None
     file = tmp_path / "report.html"
     file.write_text(build(bank))
-    table_rows = _rows(bank)
-    wrong = {row.question_id for row in table_rows if row.agent == "codex" and row.mode == "no-tools" and row.status == "wrong"}
+    wrong = {one.question_id for one in _attempts(bank) if one.agent == "codex" and one.status == "wrong"}
     with chromium.Page(CHROMIUM) as tab:
         tab.open(file, "#questions")
         tab.wait("document.querySelectorAll('#list li').length === 12")
@@ -280,7 +285,7 @@ def test_filters_and_search_find_what_they_should(bank: Path, tmp_path: Path) ->
         assert tab.complaints == []
 
 
-def _rows(bank: Path) -> list[Any]:
+def _attempts(bank: Path) -> list[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCH_HOME", str(bank.parent))
         return [row.attempt for row in gather.gather(["run_20260101_000000"]).rows]
