@@ -22,7 +22,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).parents[1]))
 
 MOST = 10_000_000
-WORDS = ("the", "close", "crosses", "above", "average", "so", "buy", "sell", "position", "value", "drawdown", "trade", "cash")
+WORDS = ("the", "close", "crosses", "above", "average", "so", "buy", "sell", "position", "value", "drawdown", "cash")
 
 
 def main() -> int:

@@ -119,6 +119,7 @@ class Bars:
 
 def chart(tape: Tape, spec: BacktestSpec, result: Result) -> Chart:
     """What to draw of a finished backtest."""
+    sides = {"buy": "B", "sell": "S"}
     close, close_decimals = scaled(tape.close)
     value, value_decimals = scaled(result.value)
     epoch = date(1970, 1, 1).toordinal()
@@ -126,7 +127,7 @@ def chart(tape: Tape, spec: BacktestSpec, result: Result) -> Chart:
         days=tuple(date.fromisoformat(day).toordinal() - epoch for day in tape.dates),
         close=close, close_decimals=close_decimals, first_row=result.first_row, value=value,
         value_decimals=value_decimals,
-        fills=tuple((one.bar, "B" if one.side == "buy" else "S", one.size, round(one.price, 6)) for one in result.fills),
+        fills=tuple((one.bar, sides[one.side], one.size, round(one.price, 6)) for one in result.fills),
         cash=spec.initial_cash,
         title=f"{tape.symbol}, {spec.strategy}",
     )  # fmt: skip

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backtrader_bench.mcq_builder.audit.items import Item
+    from backtrader_bench.mcq_builder.audit.registry import HabitAttacker, RuleAttacker
 
 REDRAWS = 199
 
@@ -33,7 +34,7 @@ def best_shortcut(items: Sequence[Item], seed: int) -> Floor | None:
     habits = [Habit(attacker, items, layout) for attacker in HABITS.values()]
     earned = [float(table[np.arange(len(items)), keys].sum()) for table in tables]
     totals = np.array([*earned, *(float(habit.credits(keys).sum()) for habit in habits)])
-    known = [*RULES.values(), *HABITS.values()]
+    known: list[RuleAttacker | HabitAttacker] = [*RULES.values(), *HABITS.values()]
     best = int(np.argmax(np.round(totals, 6)))
     redrawn = reference(tables, habits, Redraw(items), REDRAWS, seed)
     return Floor(

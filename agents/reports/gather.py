@@ -178,7 +178,8 @@ def _question_notes(rows: Sequence[Row]) -> list[Note]:
         notes.append(Note(
             "question_missing",
             f"no record was found of {len(ids):,} questions ({len(missing):,} attempts): they count in the totals, "
-            "each as a configuration of its own, and in no table by tier, template or strategy; --questions FILE names them",
+            "each as a configuration of its own, and in no table by tier, template or strategy; --questions FILE names "
+            "them",
         ))  # fmt: skip
     odd = [
         row for row in rows

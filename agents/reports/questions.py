@@ -83,13 +83,13 @@ def find(manifests: Sequence[Manifest], wanted: set[str], given: Sequence[Path] 
     for name, sha256 in sorted(named):
         if wanted <= found.facts.keys():
             return found
-        path = next((place for place in (Path(name), folder / Path(name).name) if place.is_file()), None)
-        if path is None:
+        place = next((one for one in (Path(name), folder / Path(name).name) if one.is_file()), None)
+        if place is None:
             found.note("file_missing", f"{name} is gone; questions are looked for elsewhere")
             continue
-        if _digest(path) != sha256:
-            found.note("file_changed", f"{path} was changed after the run; questions are told apart by their ids")
-        _take(found, path, wanted)
+        if _digest(place) != sha256:
+            found.note("file_changed", f"{place} was changed after the run; questions are told apart by their ids")
+        _take(found, place, wanted)
     for path in sorted(folder.glob("*.jsonl")):
         if wanted <= found.facts.keys():
             break

@@ -24,12 +24,12 @@ MOST_GROUPS = 40
 def show(found: Report, by: Sequence[str], console: Console | None = None) -> None:
     """Print the report."""
     console = console or Console()
-    say = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)  # noqa: E731
     for run in found.runs:
         agents = ", ".join(run.agents)
-        say(f"{plain(run.run)}: {run.mode}, {plain(agents)}, {run.stored:,} attempts, {run.outcome or 'not ended'}")
+        outcome = run.outcome or "not ended"
+        say(console, f"{plain(run.run)}: {run.mode}, {plain(agents)}, {run.stored:,} attempts, {outcome}")
     for note in found.notes:
-        say(f"note: {plain(note.text)}")
+        say(console, f"note: {plain(note.text)}")
     for condition, agents_of in groupby(found.agents, words.condition):
         mine = list(agents_of)
         for made in of_condition(found, condition, mine):
@@ -45,7 +45,12 @@ def show(found: Report, by: Sequence[str], console: Console | None = None) -> No
             console.print(by_group(kind, groups, found))
     console.print()
     for line in footnotes(found):
-        say(line)
+        say(console, line)
+
+
+def say(console: Console, text: str) -> None:
+    """A line as it is: no markup, broken where the terminal ends."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def of_condition(found: Report, condition: str, agents: Sequence[AgentReport]) -> Iterator[Table]:

@@ -66,7 +66,7 @@ function makeFilters() {
     for (const [value, text] of choices[field]) select.append(el("option", { value }, text));
     $("filters").append(el("label", {}, field, select));
   }
-  $("filters").append(el("label", { class: "search" }, "text of question, options, replies, or id", el("input", { type: "search", name: "text" })));
+  $("filters").append(el("label", { class: "search" }, "search question, options, replies, id", el("input", { type: "search", name: "text" })));
   const change = () => {
     const chosen = [...new FormData($("filters"))].filter(([, value]) => value.trim());
     history.replaceState(null, "", "#questions" + (chosen.length ? "?" + new URLSearchParams(chosen) : ""));
@@ -143,7 +143,7 @@ async function show(id) {
   page.replaceChildren(steps(place),
     el("h1", {}, (found.ask || "").split("\n")[0].slice(0, 200)),
     el("p", { class: "dim" }, kinds, el("br"), el("small", {}, found.id, found.where ? " · " + found.where : "")),
-    el("div", { class: "two" }, el("div", {}, text(found), answers(found)), chart));
+    el("div", { class: "two" }, el("div", {}, text(found)), chart, el("div", {}, answers(found))));
   await fill(chart, found);
 }
 

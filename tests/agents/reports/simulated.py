@@ -38,13 +38,16 @@ def manifest(run: str, agents: tuple[str, ...], bank: Path | None, planned: int,
         data = bank.read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         files = (QuestionFile(path=str(bank.absolute()), sha256=digest, questions=data.count(b"\n")),)
+    facts = [
+        AgentFacts(
+            agent=name, backend=name, model=None, version="1", program=None, login=None, no_tools_by="", isolation="",
+            reports=(),
+        )
+        for name in agents
+    ]  # fmt: skip
     session = Session(
         started=STARTED, process=1, command=("bench", "run"), versions={"backtrader-bench": "0"}, host={}, isolation={},
-        agents=tuple(
-            AgentFacts(agent=name, backend=name, model=None, version="1", program=None, no_tools_by="", reports=())
-            for name in agents
-        ),
-        running={}, ended="2026-01-02T04:04:05Z", outcome="done",
+        agents=tuple(facts), running={}, mark="", workspaces="", ended="2026-01-02T04:04:05Z", outcome="done",
     )  # fmt: skip
     return Manifest(
         run=run, given={}, settings=chosen, files=files, questions_sha256="", questions=0, planned=planned,
@@ -109,7 +112,7 @@ def _one(
     more: dict[str, Any] = {
         **place, "seconds": round(draw.lognormvariate(2.5, 0.6), 2),
         "model": f"{agent.partition(':')[2] or agent}-2026", "method": draw.choice(["strict"] * 9 + ["lenient"]),
-        "reply": (reply(draw) if callable(reply) else reply) or f"I ran the numbers step by step.\n\nThe best match is {letter}.\n\n<<< {letter} >>>",
+        "reply": (reply(draw) if callable(reply) else reply) or f"The nearest is {letter}.\n\n<<< {letter} >>>",
     }  # fmt: skip
     if not agent.startswith("guess"):
         more["usage"] = Usage(input=tokens, output=tokens // 5, cache_read=tokens // 2, estimated=draw.random() < 0.1)
