@@ -40,7 +40,7 @@ def main() -> int:
 
 def measured(options: argparse.Namespace, home: Path) -> int:
     """Make runs, report on them, print what it took."""
-    from backtrader_bench.agents.reports import backtests, floor, gather, measure, page
+    from backtrader_bench.agents.reports import charts, floor, gather, measure, page
     from backtrader_bench.agents.reports.pack import ChartPack
     from tests.agents.reports import simulated
 
@@ -48,11 +48,11 @@ def measured(options: argparse.Namespace, home: Path) -> int:
     run = "run_20260101_000000"
     simulated.simulate(run, bank, {"claude:opus": 0.8, "codex:gpt": 0.7, "guesser": 0.25}, ask_value=True,
                        reply=lambda draw: prose(draw, options.replies))  # fmt: skip
-    clock = [time.perf_counter()]
+    clock = [time.process_time()]
     steps = []
 
     def done(what: str) -> None:
-        clock.append(time.perf_counter())
+        clock.append(time.process_time())
         steps.append((what, clock[-1] - clock[-2]))
 
     table = gather.gather([run])
@@ -62,18 +62,18 @@ def measured(options: argparse.Namespace, home: Path) -> int:
     found = measure.report(table, lowest)
     done("figures")
     pack = ChartPack()
-    charts = backtests.charts(table.facts.values(), pack.add)
+    drawn = charts.add_charts(table.facts.values(), pack.add)
     done("backtests")
-    text = page.html(found, table, charts, pack).encode()
+    text = page.html(found, table, drawn, pack).encode()
     done("page")
     size = len(text)
     for what, seconds in steps:
-        print(f"{what:14} {seconds:7.2f} s")
+        print(f"{what:14} {seconds:7.2f} s of CPU")
     print(f"{'page':14} {size / 1e6:7.2f} MB for {found.questions:,} questions, {len(table.rows):,} attempts and "
           f"{len(pack.charts):,} backtests ({sum(map(len, pack.charts)) / 1e6:.2f} MB)")  # fmt: skip
     if options.keep:
         options.keep.write_bytes(text)
-    return 0 if size < MOST and not charts.missing else 1
+    return 0 if size < MOST and not drawn.missing else 1
 
 
 def make_bank(home: Path, number: int, share: int) -> Path:

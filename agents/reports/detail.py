@@ -12,7 +12,7 @@ from backtrader_bench.agents.reports.words import STATUSES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from backtrader_bench.agents.reports.backtests import Charts
+    from backtrader_bench.agents.reports.charts import Charts
     from backtrader_bench.agents.reports.gather import Row, Table
     from backtrader_bench.agents.reports.questions import Facts
     from backtrader_bench.agents.reports.schema import Report

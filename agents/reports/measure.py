@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backtrader_bench.agents.reports import between, grouping, testing
+from backtrader_bench.agents.reports import between, grouping, items
 from backtrader_bench.agents.reports.schema import (
     AgentReport,
     Bounds,
@@ -52,7 +52,7 @@ def report(table: Table, floor: Floor | None = None, seed: int = 42) -> Report:
         agents=tuple(agents),
         pairs=tuple(between.pairs(table, [one.name for one in agents], seed)),
         groups=tuple(grouping.groups(table, [one.name for one in agents], seed)),
-        items=testing.items(table),
+        items=items.statistics(table),
     )
 
 

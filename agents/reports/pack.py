@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backtrader_bench.agents.reports.backtests import Chart
+    from backtrader_bench.agents.reports.charts import Chart
 
 
 def packed(value: Any) -> str:

@@ -18,7 +18,7 @@ from backtrader_bench.agents.reports.pack import ChartPack, packed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backtrader_bench.agents.reports.backtests import Charts
+    from backtrader_bench.agents.reports.charts import Charts
     from backtrader_bench.agents.reports.gather import Table
     from backtrader_bench.agents.reports.schema import Report
 

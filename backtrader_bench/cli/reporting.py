@@ -67,13 +67,13 @@ def _floor(table: Table, given: float | None, seed: int) -> Floor | None:
 
 
 def _write_page(path: Path, found: Report, table: Table, data: Path | None) -> None:
-    from backtrader_bench.agents.reports import backtests, page
+    from backtrader_bench.agents.reports import charts, page
     from backtrader_bench.agents.reports.pack import ChartPack
 
     pack = ChartPack()
     with _bar() as progress:
-        charts = backtests.charts(table.facts.values(), pack.add, data, progress)
-    store.replace_file(path, page.html(found, table, charts, pack, links_from(path)).encode())
+        added = charts.add_charts(table.facts.values(), pack.add, data, progress)
+    store.replace_file(path, page.html(found, table, added, pack, links_from(path)).encode())
 
 
 def links_from(page: Path) -> Callable[[str], str | None]:

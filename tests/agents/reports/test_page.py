@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from backtrader_bench.agents.reports import backtests, gather, measure, page
+from backtrader_bench.agents.reports import charts, gather, measure, page
 from backtrader_bench.agents.reports.pack import ChartPack, deltas, packed, unpacked
 from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.backtest.run import run as run_backtest
@@ -80,9 +80,9 @@ def build(bank: Path, reply: str = "", home: Path | None = None, target: Path | 
         simulated.simulate("run_20260102_000000", bank, {"codex": 0.9}, shifts=(0, 1, 2, 3), mode="with-tools")
         table = gather.gather(["run_20260101_000000", "run_20260102_000000"])
         pack = ChartPack()
-        charts = backtests.charts(table.facts.values(), pack.add)
+        drawn = charts.add_charts(table.facts.values(), pack.add)
         links = links_from(target or bank.parent / "report.html")
-        return page.html(measure.report(table), table, charts, pack, links)
+        return page.html(measure.report(table), table, drawn, pack, links)
 
 
 @pytest.fixture(scope="module")
@@ -176,9 +176,9 @@ def test_charts_are_the_backtests_each_once(parsed: Parsed, bank: Path) -> None:
 def test_a_question_without_bars_says_why(tmp_path: Path) -> None:
     table = hand.table(tmp_path)
     pack = ChartPack()
-    charts = backtests.charts(table.facts.values(), pack.add)
-    assert charts.of == {} and len(charts.missing) == 8
-    parsed = Parsed(page.html(measure.report(table), table, charts, pack))
+    drawn = charts.add_charts(table.facts.values(), pack.add)
+    assert drawn.of == {} and len(drawn.missing) == 8
+    parsed = Parsed(page.html(measure.report(table), table, drawn, pack))
     first = unpacked(parsed.scripts["chunk-0"])[0]
     assert first["chart"] is None and "none.csv" in first["noChart"]
 
@@ -186,7 +186,7 @@ def test_a_question_without_bars_says_why(tmp_path: Path) -> None:
 def test_a_question_without_record_has_a_page(tmp_path: Path) -> None:
     made = [simulated.attempt(hand.RUN, "f" * 64, "a", "B", "B"), *hand.attempts()]
     table = hand.table(tmp_path, made)
-    parsed = Parsed(page.html(measure.report(table), table, backtests.Charts({}, {}), ChartPack()))
+    parsed = Parsed(page.html(measure.report(table), table, charts.Charts({}, {}), ChartPack()))
     last = unpacked(parsed.scripts["chunk-0"])[-1]
     assert (last["id"], last["tier"]) == ("f" * 64, "(unknown)")
 
@@ -214,7 +214,7 @@ def test_deltas() -> None:
     ([0.0, 5e6], ((0, 5000), -3)), ([7.0, 7.0], ((7000, 7000), 3)), ([0.0, 0.0], ((0, 0), 4)),
 ])  # fmt: skip
 def test_series_keep_what_a_screen_can_show(series: list[float], expected: tuple[tuple[int, ...], int]) -> None:
-    assert backtests.scaled(series) == expected
+    assert charts.scaled(series) == expected
 
 
 @pytest.mark.slow
@@ -298,7 +298,7 @@ def test_the_page_is_the_same_for_the_same_runs(bank: Path, text: str) -> None:
 def test_agents_beyond_the_colours_begin_again(tmp_path: Path) -> None:
     made = [simulated.attempt(hand.RUN, id, f"agent{n}", "B", "B") for id in hand.IDS for n in range(10)]
     table = hand.table(tmp_path, made)
-    found = Parsed(page.html(measure.report(table), table, backtests.Charts({}, {}), ChartPack()))
+    found = Parsed(page.html(measure.report(table), table, charts.Charts({}, {}), ChartPack()))
     assert {one["class"] for tag, one in found.elements if str(one.get("class")).startswith("agent c")} == {
         f"agent c{place}" for place in range(8)
     }  # fmt: skip

@@ -58,7 +58,7 @@ class Charts:
     missing: dict[str, str]
 
 
-def charts(
+def add_charts(
     facts: Iterable[Facts], add: Callable[[Chart], int], data: Path | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Charts:

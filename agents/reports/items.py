@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     """Agent and condition, run, repeat, order of options: who sat the test once."""
 
 
-def items(table: Table) -> Items:
+def statistics(table: Table) -> Items:
     """Statistics over all takers; KR-20 over the questions that every taker answered."""
     scores: dict[str, dict[Taker, float]] = {}
     for row in table.rows:
