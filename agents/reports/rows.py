@@ -26,7 +26,7 @@ def csv_bytes(table: Table) -> bytes:
             writer = csv.DictWriter(text, fields.keys(), lineterminator="\n")
             writer.writeheader()
         writer.writerow({name: _cell(value) for name, value in fields.items()})
-    return text.getvalue().encode()
+    return text.getvalue().encode(errors="replace")  # half a character, which JSON can name and files can't hold
 
 
 def flat(row: Row) -> dict[str, Any]:

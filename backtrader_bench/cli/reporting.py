@@ -73,7 +73,7 @@ def _write_page(path: Path, found: Report, table: Table, data: Path | None) -> N
     pack = ChartPack()
     with _bar() as progress:
         added = charts.add_charts(table.facts.values(), pack.add, data, progress)
-    store.replace_file(path, page.html(found, table, added, pack, links_from(path)).encode())
+    store.replace_file(path, page.html(found, table, added, pack, links_from(path)).encode(errors="replace"))
 
 
 def links_from(page: Path) -> Callable[[str], str | None]:

@@ -78,6 +78,17 @@ def test_html_is_written(bank: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert target.read_text().startswith("<!doctype html>")
 
 
+def test_half_a_character_in_a_record_ends_nothing(
+    bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = tmp_path / "odd.jsonl"
+    odd.write_text(json.dumps(hand.question(1, type="half \ud83d")) + "\n")
+    targets = [tmp_path / "report.html", tmp_path / "rows.csv"]
+    words = ["report", hand.RUN, "--questions", str(odd), "--html", str(targets[0]), "--csv", str(targets[1])]
+    assert run([*words, "--by", "template"]) == 0
+    assert all("half ?" in target.read_text() for target in targets)
+
+
 def test_compare(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compare", hand.RUN, OTHER, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

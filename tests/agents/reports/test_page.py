@@ -217,6 +217,18 @@ def test_series_keep_what_a_screen_can_show(series: list[float], expected: tuple
     assert charts.scaled(series) == expected
 
 
+@pytest.mark.shared
+def test_published_records_are_drawn_from_given_prices(shared: Path) -> None:
+    path = shared / "data/published/pool_part.jsonl"
+    simulated.simulate(hand.RUN, path, {"x": 0.5}, transcripts=False)
+    facts = gather.gather([hand.RUN]).facts
+    pack = ChartPack()
+    drawn = charts.add_charts(facts.values(), pack.add, shared / "data/AAPL.csv")
+    assert set(drawn.of) == set(facts) and drawn.missing == {}
+    assert 1 < len(pack.charts) < len(facts)
+    assert all("--data says where" in why for why in charts.add_charts(facts.values(), pack.add).missing.values())
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_the_page_works_in_a_browser_without_network(text: str, tmp_path: Path) -> None:
