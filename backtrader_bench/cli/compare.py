@@ -15,7 +15,7 @@ import click
               help="Where the questions are, before the files that the runs name and db/mcq; repeatable.")
 @click.option("--flips", default=20, show_default=True, type=click.IntRange(0),
               help="Changed questions listed on screen.")
-@click.option("--seed", default=42, show_default=True, help="Of bootstraps and sign flips.")
+@click.option("--seed", default=42, show_default=True, type=click.IntRange(0), help="Of bootstraps and sign flips.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object on stdout instead of tables.")
 def compare(first: str, second: str, **options: Any) -> int:
     """Two runs on their common questions: the difference with its interval and p, which questions changed, and which

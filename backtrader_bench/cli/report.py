@@ -23,7 +23,7 @@ import click
 @click.option("--csv", type=click.Path(path_type=Path), metavar="FILE", help="One row an attempt.")
 @click.option("--data", type=click.Path(path_type=Path),
               help="With --html: where to look for bars instead of the store (published records name none).")
-@click.option("--seed", default=42, show_default=True, help="Of bootstraps and sign flips.")
+@click.option("--seed", default=42, show_default=True, type=click.IntRange(0), help="Of bootstraps and sign flips.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object on stdout instead of tables.")
 def report(**options: Any) -> int:
     """What runs show: accuracy with intervals, failures apart, agents compared, by kind of question.

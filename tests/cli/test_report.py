@@ -107,6 +107,7 @@ def test_compare(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["report", "nothing"], "there is no run 'nothing'"),
         (["report", "last", "--floor", "1"], "--floor"),
         (["report", "last", "--by", "mood"], "--by"),
+        (["report", "last", "--seed", "-1"], "--seed"),
         (["report", "last", "--questions", "missing.jsonl"], "missing.jsonl"),
         (["report", "last", "--html", "no/such/place.html"], "no folder"),
         (["report", "last", "--csv", "."], "it is a folder"),
