@@ -181,6 +181,18 @@ def test_errors_are_asked_again_and_answers_are_not(bank: Path, tmp_path: Path, 
     assert len(read.read_run("last").attempts) == 13
 
 
+def test_half_a_line_is_set_aside_and_its_question_asked_again(bank: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert run(["run", str(bank), "--agent", "oracle", "-q"]) == 0
+    path = read.attempts_path(read.run_named("last"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    assert run(["run", "--resume", "last", "-q"]) == 0
+    lines = whole.splitlines(keepends=True)
+    assert path.read_bytes().startswith(b"".join(lines[:-1])) and len(standing()) == 12
+    assert path.with_name(path.name + ".torn").read_bytes() == lines[-1][:-40] + b"\n"
+    assert "line 12 is cut off" in caplog.text and "now in" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
