@@ -31,7 +31,7 @@ from backtrader_bench.sandbox.room import Isolation, Level
 from backtrader_bench.sandbox.selftest import LEVELS, holds, said
 from tests.checker.verifiers import Case, Outside, cases
 
-BASE, OTHERS = 1000, [1000 + step * 1009 for step in range(1, 9)]
+BASE, OTHERS = 1001, [1001 + step * 1009 for step in range(1, 9)]
 TIMEOUT = 15.0
 SLOW = {"loop_endless", "sleep_endless", "stops_itself", "loop_in_threads", "hangs_on_some_seeds"}
 """Programs that only their time ends: they get less of it."""
