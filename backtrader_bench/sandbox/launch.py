@@ -38,7 +38,7 @@ _ETC_NETWORK = (
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _FACTS = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu")
 _TMP_BYTES, _TMP_BYTES_UNLIMITED = 256 << 20, 2 << 30
-_CAP_SETGID, _CAP_SETUID, _CAP_SYS_ADMIN = 6, 7, 21
+_CAP_DAC_READ_SEARCH, _CAP_SETGID, _CAP_SETUID, _CAP_SYS_ADMIN = 2, 6, 7, 21
 
 
 def launch(argv: Sequence[str], room: Room, level: Level, env: Mapping[str, str]) -> Launch:
@@ -53,7 +53,7 @@ def launch(argv: Sequence[str], room: Room, level: Level, env: Mapping[str, str]
             raise SandboxError(f"the sandbox is to show {path}, which does not exist")
     if level != "L1" and not seccomp.supported():
         raise SandboxError(f"level {level} needs a system call filter, which is known for x86_64 and aarch64 only")
-    user = _own_user(room)
+    user = _own_user(room, level)
     if user is not None:
         for path in (room.work, *room.writable):
             os.chown(path, user, user)
@@ -247,14 +247,15 @@ def _names(path: Path) -> Iterator[Path]:
     yield path.resolve()
 
 
-def _own_user(room: Room) -> int | None:
+def _own_user(room: Room, level: Level) -> int | None:
     """The user id to run under, as root: one that nobody has. None to keep the user's.
 
     Programs that bring a sandbox (``nested``) keep theirs: their files are all the user's.
     """
-    if os.geteuid() != 0 or room.nested or not _may(_CAP_SETUID, _CAP_SETGID, _CAP_SYS_ADMIN):
+    needed = _CAP_SYS_ADMIN if level == "L3" else _CAP_DAC_READ_SEARCH
+    if os.geteuid() != 0 or room.nested or not shutil.which("setpriv"):
         return None
-    if not shutil.which("setpriv"):
+    if not _may(_CAP_SETUID, _CAP_SETGID, needed):  # root of a container
         return None
     # Above the ranges that distributions give to users, containers and services; in a container, as the map allows.
     for first in (1_900_000_000, 40_000):
