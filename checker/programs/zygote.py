@@ -38,8 +38,8 @@ def main() -> None:
     outside = socket.socket(fileno=int(sys.argv[1]))
     enter = load(sys.argv[2])
     sys.path.pop(0)  # the folder of this script
+    # Orphans of runs come to us, to be ended. When the other side goes, by kill -9 too, its end of the socket tells.
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     # Runs share its user: they must not read or write its memory.
     prctl(_PR_SET_DUMPABLE, 0)
     for name in json.loads(outside.recv(_MESSAGE_BYTES))["modules"]:
@@ -145,9 +145,9 @@ def attend(child: int, started: float, outside: socket.socket, scratch: list[str
     ready = select.select([waiter, outside.fileno()], [], [])[0]
     seconds = time.monotonic() - started
     os.close(waiter)
-    if waiter not in ready:  # nobody is there any more
+    if waiter not in ready:
         end_children()
-        sys.exit(1)
+        os._exit(1)
     _, status = os.waitpid(child, 0)
     left = not childless(_GRACE) and end_children()
     for folder in scratch:
