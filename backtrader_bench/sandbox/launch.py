@@ -29,6 +29,8 @@ from backtrader_bench.sandbox.room import Launch, Level, Limits, Room
 
 ENTER = Path(__file__).with_name("enter.py")
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
+_SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
+"""Where programs are looked for that must be visible inside, too."""
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 _ETC_NETWORK = (
     "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols",
@@ -253,7 +255,7 @@ def _own_user(room: Room, level: Level) -> int | None:
     Programs that bring a sandbox (``nested``) keep theirs: their files are all the user's.
     """
     needed = _CAP_SYS_ADMIN if level == "L3" else _CAP_DAC_READ_SEARCH
-    if os.geteuid() != 0 or room.nested or not shutil.which("setpriv"):
+    if os.geteuid() != 0 or room.nested or not shutil.which("setpriv", path=_SYSTEM_PATH):
         return None
     if not _may(_CAP_SETUID, _CAP_SETGID, needed):  # root of a container
         return None
@@ -288,7 +290,7 @@ def _setpriv(user: int | None, search: bool = False) -> list[str]:
 
 
 def _program(name: str) -> str:
-    found = shutil.which(name)
+    found = shutil.which(name, path=_SYSTEM_PATH)
     if found is None:
         raise SandboxError(f"{name} is not here: on Debian, apt-get install util-linux")
     return found

@@ -107,6 +107,8 @@ class Worker:
         if "code" not in answer:
             self._end()
         _remove(folder)
+        if "error" in answer:
+            raise SandboxError(f"the sandbox failed: {answer['error']}")
         return self._result(seed, answer, streams, time.monotonic() - begun, fresh)
 
     def verify(

@@ -14,6 +14,7 @@ from backtrader_bench.checker.programs import processes
 from backtrader_bench.checker.programs.judge import judge_runs
 from backtrader_bench.checker.programs.program import run_program
 from backtrader_bench.checker.programs.worker import Worker
+from backtrader_bench.errors import SandboxError
 from backtrader_bench.sandbox.room import Isolation, Level
 from backtrader_bench.sandbox.selftest import LEVELS, holds
 from tests.checker.verifiers import Case, Outside, cases
@@ -147,3 +148,11 @@ def test_a_sweep_ends_what_names_the_room_and_nothing_else(tmp_path: Path) -> No
     finally:
         for process in (by_variable, by_folder, other):
             process.communicate()
+
+
+def test_a_run_that_can_not_be_confined_is_no_fault_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = Worker._order
+    broken = {"landlock": None, "seccomp": "00"}
+    monkeypatch.setattr(Worker, "_order", lambda self, *given: {**order(self, *given), **broken})
+    with Worker(level=offered()) as worker, pytest.raises(SandboxError, match="a run could not be confined: "):
+        worker.run("print(1)", 1)
