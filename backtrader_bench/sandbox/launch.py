@@ -50,6 +50,8 @@ def launch(argv: Sequence[str], room: Room, level: Level, env: Mapping[str, str]
     the command ends when that thread does. A signal to the started process does not reach the command at L3: it ends
     it at once. SandboxError when the level can't be had here or a folder of the room is missing.
     """
+    if not sys.platform.startswith("linux"):
+        raise SandboxError("there are sandboxes for Linux only")
     for path in (room.work, *room.readable, *room.writable):
         if not path.exists():
             raise SandboxError(f"the sandbox is to show {path}, which does not exist")
