@@ -30,7 +30,7 @@ class Draw:
         if self.how == "symbol":
             return "".join(rng.choice(LETTERS) for _ in range(4))
         if self.how == "monday":
-            return str(MONDAY + timedelta(days=7 * rng.randrange(600)))
+            return str(MONDAY + timedelta(days=7 * rng.randrange(*self.args)))
         if self.how == "one_of":
             return rng.choice(list(self.args))
         return rng.randrange(*self.args)
@@ -41,7 +41,8 @@ class Draw:
         if self.how == "symbol":
             return f'"".join(rng.choice("{LETTERS}") for _ in range(4))'
         if self.how == "monday":
-            return f"str(date({MONDAY.year}, {MONDAY.month}, {MONDAY.day}) + timedelta(days=7 * rng.randrange(600)))"
+            weeks = f"rng.randrange({', '.join(map(str, self.args))})"
+            return f"str(date({MONDAY.year}, {MONDAY.month}, {MONDAY.day}) + timedelta(days=7 * {weeks}))"
         if self.how == "one_of":
             return f"rng.choice({list(self.args)!r})"
         return f"rng.randrange({', '.join(map(str, self.args))})"

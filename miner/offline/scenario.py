@@ -68,7 +68,7 @@ def bars_source(data: str) -> str:
     return inspect.getsource(BARS[data]).replace("  # type: ignore[no-untyped-def]", "").strip()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scenario:
     """One composition; parameters are open until a seed draws them."""
 
@@ -80,22 +80,32 @@ class Scenario:
     commission: Part
     slippage: Part
     family: Family
+    week: int
+    """About which the first bar's lies, since 2012."""
+    count: int
+    """About how many bars there are."""
+    price: int
+    """About which they start, in dollars."""
+    cash: int
 
     @property
     def draws(self) -> tuple[Draw, ...]:
-        """All parameters, in the order in which they are drawn."""
-        count = between("count", 40, 60) if self.data == "table" else between("count", 120, 200)
+        """All parameters, in the order in which they are drawn.
+
+        Dates, prices and cash vary little from seed to seed: else the text would tell which of the seeds' answers is
+        its own by size alone.
+        """
         last = _LAST.get(self.data, _LAST["walk"])
         pieces = (self.entry, self.exit, self.size, self.commission, self.slippage)
         return (
             Draw("symbol", "symbol"),
-            Draw("first", "monday"),
-            count,
+            Draw("first", "monday", (self.week, self.week + 4)),
+            between("count", self.count, self.count + 10),
             between("tape", 1, 999_999),
-            one_of("start", 40.0, 50.0, 60.0, 80.0, 100.0, 120.0),
+            one_of("start", *(self.price * step / 100 for step in range(96, 106, 2))),
             one_of("swing", 4.0, 5.0, 6.0),
             last,
-            Draw("cash", "between", (20_000, 60_001, 1_000)),
+            Draw("cash", "between", (self.cash, self.cash + 1_001, 100)),
             *(draw for piece in pieces for draw in piece.draws),
             one_of("metric", *(metric.name for metric in self.family.metrics)),
         )
@@ -119,9 +129,12 @@ def scenario(seed: int, number: int, category: str | None = None) -> Scenario:
     entry, exit_ = rng.choice(rule.entries), rng.choice(rule.exits)
     commission, size = rng.choice(list(COMMISSIONS)), rng.choice(list(SIZES))
     family = rng.choice([name for name in rule.families if commission != "free" or not FAMILIES[name].paid])
+    data = rng.choice(rule.data)
     return Scenario(
-        chosen, rng.choice(rule.data), ENTRIES[entry], EXITS[exit_], SIZES[size], COMMISSIONS[commission], slippage,
-        FAMILIES[family],
+        category=chosen, data=data, entry=ENTRIES[entry], exit=EXITS[exit_], size=SIZES[size],
+        commission=COMMISSIONS[commission], slippage=slippage, family=FAMILIES[family], week=rng.randrange(600),
+        count=rng.randrange(40, 51) if data == "table" else rng.randrange(120, 191),
+        price=rng.choice([40, 50, 60, 80, 100]), cash=rng.randrange(20_000, 60_000, 1_000),
     )  # fmt: skip
 
 
