@@ -1,8 +1,8 @@
 """From the verifier's answers to four options. Pure functions.
 
 The answers of perturbed seeds are the wrong options. Where fewer than three of them can be used, all three are made by
-a ladder instead, with the key's rank among the four drawn first and uniformly: a fixed set of steps around the key would
-tell its rank. The letters are a seeded shuffle of a new list, and the key's letter is found again from the text.
+a ladder instead, with the key's rank among the four drawn first and uniformly: a fixed set of steps around the key
+would tell its rank. The letters are a seeded shuffle of a new list, and the key's letter is found again from the text.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def convert(stem: str, key: Any, others: Sequence[tuple[int, Any]], rng: Random)
     return _lettered(form, found, value, wrong, rng)
 
 
-def _apart(stem: str, form: Form, key: Value, fitting: list[tuple[Value, str]], rng: Random) -> list[tuple[Value, str]]:
+def _apart(
+    stem: str, form: Form, key: Value, fitting: list[tuple[Value, str]], rng: Random
+) -> list[tuple[Value, str]]:
     """Up to three of the answers, in a drawn order, each far enough from the key and from those before it."""
     order = list(fitting)
     rng.shuffle(order)
@@ -151,8 +153,8 @@ def _lettered(
 
 def states(stem: str, form: Form, value: Value) -> bool:
     """Whether the stem says ``value``: its text, standing alone. Whole numbers are not looked for in data or code."""
-    text = _FENCED.sub(" ", stem) if form.kind == "count" else stem
-    return _stands(text, form.text(value)) or (form.kind == "money" and _stands(text, form.text(value).replace(",", "")))
+    text, wanted = _FENCED.sub(" ", stem) if form.kind == "count" else stem, form.text(value)
+    return _stands(text, wanted) or (form.grouped and _stands(text, wanted.replace(",", "")))
 
 
 def _stands(text: str, wanted: str) -> bool:
