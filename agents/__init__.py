@@ -1,1 +1,4 @@
-"""Backends that put questions to agents; none is registered in this version."""
+"""Putting questions to agents: one module a backend, and what they share.
+
+``registry.parse`` finds an agent, ``workspace`` makes its folders, ``ask.ask`` asks it once.
+"""

@@ -40,6 +40,8 @@ class Ask:
     """The decoded question record: for the offline agents alone, never for a program."""
     seed: int = 0
     """Of this attempt, for agents that draw."""
+    repeat: int = 0
+    """Which repeat of the question this is; for ``scripted`` alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +56,8 @@ class Command:
     """Files or folders (private to the attempt) that the parser needs besides the streams, by a name for each."""
     readable: tuple[Path, ...] = ()
     """What the program itself needs to read (its installation), where a sandbox hides the rest."""
+    writable: tuple[Path, ...] = ()
+    """Outside the workspace and ``Ask.private``: the user's own configuration folder with ``own_config``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,17 +108,22 @@ class Backend:
     but the prompt and the watch on the stream."""
     reports: frozenset[str] = frozenset()
     """Which of ``tokens``, ``cost``, ``model`` its output states."""
+    modes: tuple[Mode, ...] = ("with-tools", "no-tools")
+    """The modes that it can be asked in."""
     allowed: tuple[str, ...] = ()
     """Names (or prefixes that end in ``*``) of environment variables that its process may have."""
     offline: bool = False
     """Ships in this package and needs no login, network or program."""
+    check: Callable[[str | None], None] | None = None
+    """Raises UsageError for a model that can't be: called before any question is asked."""
     find: Callable[[Mapping[str, str]], Path | None] | None = None
-    """The program to start, from the user's environment; None for offline agents."""
+    """The program to start, from the user's environment; None for agents that run in this process, and where the
+    model names the program."""
     version_argv: tuple[str, ...] = ("--version",)
     login: Callable[[Mapping[str, str]], str] | None = None
     """What can be told about the login without a request: ``key in ANTHROPIC_API_KEY``, ``unknown`` ..."""
     command: Callable[[Ask, Path], Command] | None = None
-    """What to start, given the program's path; may write into ``Ask.private``."""
+    """What to start, given the program's path; may write into ``Ask.private``. MissingError: it lacks something."""
     parse: Callable[[Raw], Reply] | None = None
     """Pure."""
     is_tool_call: Callable[[bytes], bool] | None = None

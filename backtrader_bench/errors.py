@@ -6,6 +6,7 @@
     +-- BacktestError     a backtest cannot be run as asked (too few bars, a parameter out of range)
     +-- RecordError       a line of a question file is not a record
     +-- StoreError        a file cannot be read or written (missing, read-only, disk full)
+    +-- HarnessError      asking an agent failed by a fault of this program, not of the agent's
     +-- MissingError      something outside is needed and is not there (network, data, an extra); exit code 3
     +-- LockedError       another process holds the file; exit code 4
 
@@ -39,6 +40,10 @@ class RecordError(BenchError):
 
 class StoreError(BenchError):
     """A file that can't be read or written."""
+
+
+class HarnessError(BenchError):
+    """This program failed while it asked an agent: nothing is known of the agent's answer."""
 
 
 class MissingError(BenchError):

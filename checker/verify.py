@@ -188,6 +188,25 @@ class Checker:
         raise MissingError(f"a published record names no tape: give {claim.symbol}'s prices with --data")
 
 
+def right_letters(question: Question, data: Path | None = None, network: bool = False) -> tuple[str, ...]:
+    """The letters of a record of ours that the second engine finds right; backtrader is not run.
+
+    BenchError: the record can't be checked, or its bars are not found.
+    """
+    claim = own_claim(question)
+    if claim.tape is None:
+        raise RecordError("the record names no tape")
+    tape = pins.find(claim.tape, claim.symbol, claim.start, claim.end, data, network)
+
+    def rerun(**changes: Any) -> Result:
+        spec = _changed(claim.spec, changes)
+        check_spec(spec)
+        return simulate(tape, spec)
+
+    case = Case(tape, claim.spec, simulate(tape, claim.spec), claim.periods_per_year, claim.asked, rerun)
+    return judge(claim, ORACLES[claim.template].answer(case), Findings())
+
+
 def _changed(spec: BacktestSpec, changes: Mapping[str, Any]) -> BacktestSpec:
     """``spec`` with the changes of a rerun; None changes nothing, parameters are replaced one by one."""
     wanted = {name: value for name, value in changes.items() if value is not None}

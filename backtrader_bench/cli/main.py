@@ -19,6 +19,8 @@ COMMANDS = {
     "check": ("backtrader_bench.cli.check:check", "Compute every key of a question file again, with two engines."),
     "show": ("backtrader_bench.cli.show:show", "Show a question, its options and the backtest behind it."),
     "audit": ("backtrader_bench.cli.audit:audit", "Test whether keys can be guessed without a backtest."),
+    "run": ("backtrader_bench.cli.run:run", "Ask agents the questions of a bank, and keep every attempt."),
+    "rescore": ("backtrader_bench.cli.rescore:rescore", "Read a run's stored replies again, offline."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
 }
 

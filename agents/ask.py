@@ -1,0 +1,161 @@
+"""Asking: one question put to one agent, and the reply in its one normal form.
+
+An agent's failure, of whatever kind, is a reply with an ``error``; only a fault of this program's raises.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import secrets
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backtrader_bench.agents import isolation, process, usage
+from backtrader_bench.agents.backend import Raw, Reply
+from backtrader_bench.attempts import Failure, ToolCall
+from backtrader_bench.errors import HarnessError, MissingError, UsageError
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Mapping
+
+    from backtrader_bench.agents.backend import Ask, Backend, Command
+    from backtrader_bench.agents.process import Ended
+    from backtrader_bench.attempts import ErrorKind
+
+LONGEST_MESSAGE = 500
+CAPS = process.Caps()
+
+
+class AskCancelled(Exception):
+    """The caller's event was set before the agent had answered: there is no outcome to record."""
+
+
+def ask(
+    backend: Backend,
+    ask: Ask,
+    *,
+    cancel: threading.Event | None = None,
+    prices: usage.Prices | None = None,
+    mark: str = "",
+) -> Reply:
+    """Ask once, and wait for the end.
+
+    ``mark`` names the run (8 characters or more, unique): what a killed session leaves behind is found by it, see
+    :func:`backtrader_bench.agents.process.sweep`. UsageError: the backend can't be asked so. AskCancelled: ``cancel``
+    was set. HarnessError: a fault of this program's.
+    """
+    began = time.monotonic()
+    try:
+        if backend.answer is not None:
+            reply = backend.answer(ask)
+            return dataclasses.replace(reply, seconds=time.monotonic() - began)
+        return _priced(_program(backend, ask, cancel, mark), ask, prices)
+    except (AskCancelled, UsageError, HarnessError):
+        raise
+    except Exception as error:  # the boundary: whatever it is, it is no answer
+        raise HarnessError(f"{backend.name}: {type(error).__name__}: {error}") from error
+
+
+def _program(backend: Backend, ask: Ask, cancel: threading.Event | None, mark: str) -> Reply:
+    assert backend.command is not None, backend.name
+    program = backend.find(ask.environ) if backend.find is not None else Path()
+    if program is None:
+        return _failed("missing", f"{backend.title} is not installed; {backend.install}")
+    try:
+        command = backend.command(ask, program)
+    except MissingError as error:
+        return _failed("missing", str(error))
+    ended, facts = _run(backend, ask, command, cancel, mark)
+    if ended.why == "cancel":
+        raise AskCancelled(backend.name)
+    files = {**ended.files, **{name: path for name, path in command.collect.items() if path.exists()}}
+    reply = _reply(backend, ended, command)
+    return dataclasses.replace(reply, seconds=ended.seconds, raw=files, isolation=facts)
+
+
+def _run(
+    backend: Backend, ask: Ask, command: Command, cancel: threading.Event | None, mark: str
+) -> tuple[Ended, Mapping[str, object]]:
+    entered = isolation.enter(command, ask)
+    watch = backend.is_tool_call if ask.mode == "no-tools" else None
+    unique = f"{mark or secrets.token_hex(8)}-{secrets.token_hex(8)}"
+    try:
+        ended = process.run(
+            entered.start, ask.private, ask.timeout, unique, watch=watch, cancel=cancel, caps=CAPS
+        )
+    finally:
+        entered.started()
+    return ended, entered.facts
+
+
+def _reply(backend: Backend, ended: Ended, command: Command) -> Reply:
+    """What the parser makes of the output, and what it can't know: how the program ended."""
+    if ended.problem is not None:
+        return _not_started(backend, command, ended.problem)
+    raw = dataclasses.replace(ended.raw, files=_collected(command))
+    assert backend.parse is not None
+    reply = backend.parse(raw)
+    if ended.why == "output":
+        return dataclasses.replace(reply, error=failure("other", f"more than {CAPS.disk >> 20} MiB of output"))
+    if raw.timed_out:
+        return dataclasses.replace(reply, timed_out=True, error=None)
+    if raw.cancelled:
+        calls = reply.tool_calls or (ToolCall(name="unknown"),)
+        return dataclasses.replace(reply, tool_calls=calls, error=None)
+    if reply.error is None and raw.code != 0:
+        return dataclasses.replace(reply, error=exit_failure(raw))
+    return reply
+
+
+def exit_failure(raw: Raw) -> Failure:
+    """The failure of a program that ended badly without saying why in its stream."""
+    words = raw.stderr.decode(errors="replace").strip().splitlines() or [""]
+    how = f"ended by signal {-raw.code}" if raw.code is not None and raw.code < 0 else f"exit code {raw.code}"
+    return failure("other", f"{how}: {words[-1]}" if words[-1] else how)
+
+
+def failure(
+    kind: ErrorKind, message: str, http_status: int | None = None, retry_after: float | None = None
+) -> Failure:
+    """A failure with its message on one line of at most 500 characters."""
+    line = " ".join(message.split())[:LONGEST_MESSAGE]
+    return Failure(kind=kind, message=line, http_status=http_status, retry_after=retry_after)
+
+
+def _failed(kind: ErrorKind, message: str) -> Reply:
+    return Reply(error=failure(kind, message))
+
+
+def _not_started(backend: Backend, command: Command, problem: OSError | ValueError) -> Reply:
+    if isinstance(problem, ValueError):
+        return _failed("other", f"{backend.title} can't be started: {problem}")
+    if problem.errno in (errno.ENOENT, errno.EACCES, errno.ENOEXEC):
+        return _failed("missing", f"{command.argv[0]} can't be started: {problem.strerror}; {backend.install}")
+    if problem.errno == errno.E2BIG:
+        return _failed("other", f"{backend.title} can't be started: its arguments and environment are too long")
+    # No memory, no descriptors, no processes left: this machine's fault, not the agent's.
+    raise HarnessError(f"{backend.name} can't be started: {problem}") from problem
+
+
+def _collected(command: Command) -> dict[str, bytes]:
+    return {name: _content(path) for name, path in command.collect.items() if path.exists()}
+
+
+def _content(path: Path) -> bytes:
+    if path.is_dir():
+        return b"".join(_content(file) for file in sorted(path.rglob("*")) if file.is_file())
+    with path.open("rb") as file:
+        return file.read(CAPS.memory)
+
+
+def _priced(reply: Reply, ask: Ask, prices: usage.Prices | None) -> Reply:
+    """Usage counted from the text where an answer came without, and a cost where there are prices."""
+    counted, cost = reply.usage, reply.cost
+    if not usage.is_known(counted) and reply.text and reply.error is None:
+        counted = usage.estimate(f"{ask.system}\n{ask.prompt}", reply.text)
+    if cost is None and prices is not None:
+        cost = prices.cost(counted, (reply.model, ask.model))
+    return dataclasses.replace(reply, usage=counted, cost=cost)
