@@ -27,6 +27,7 @@ DATA = {
     "others (columns Date, Open, High, Low, Close, Volume).",
     "none": "No prices are given.",
     "network": "No prices are given; you may download them.",
+    "stated": "The question itself says which prices there are, or by which code they are made.",
 }
 CLOSING = (
     "Nobody can answer questions of yours. Give one answer, in the form that the question asks for, on the last line "
