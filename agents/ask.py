@@ -5,6 +5,7 @@ An agent's failure, of whatever kind, is a reply with an ``error``; only a fault
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
 import secrets
@@ -79,15 +80,13 @@ def _program(backend: Backend, ask: Ask, cancel: threading.Event | None, mark: s
 def _run(
     backend: Backend, ask: Ask, command: Command, cancel: threading.Event | None, mark: str
 ) -> tuple[Ended, Mapping[str, object]]:
-    entered = isolation.enter(command, ask)
-    watch = backend.is_tool_call if ask.mode == "no-tools" else None
     unique = f"{mark or secrets.token_hex(8)}-{secrets.token_hex(8)}"
-    try:
+    watch = backend.is_tool_call if ask.mode == "no-tools" else None
+    entered = isolation.enter(command, ask, unique)
+    with contextlib.closing(entered):
         ended = process.run(
             entered.start, ask.private, ask.timeout, unique, watch=watch, cancel=cancel, caps=CAPS
         )
-    finally:
-        entered.started()
     return ended, entered.facts
 
 

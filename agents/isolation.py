@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backtrader_bench.agents.process import Start
+import msgspec
+
+from backtrader_bench.agents.process import MARK, Start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from backtrader_bench.agents.backend import Ask, Command
-
-ABSENT: dict[str, Any] = {"workspace": "absent", "fs": "open", "pids": "open", "net": "open"}
-"""Nothing hides anything: the key is in no place that the agent was told of, and that is all."""
+    from backtrader_bench.sandbox.room import Isolation
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,42 @@ class Entered:
 
     start: Start
     facts: Mapping[str, Any]
-    """For the record: what holds, ``hidden`` or ``open``."""
-    started: Callable[[], None] = lambda: None
+    """For the record: see :func:`facts`."""
+    close: Callable[[], None] = lambda: None
     """To be called once it was started, or could not be."""
 
 
-def enter(command: Command, ask: Ask) -> Entered:
-    """``command`` in a room where only its workspace and private folder are, if this machine can; else as it is."""
-    start = Start(argv=command.argv, env=command.env, cwd=ask.workspace, stdin=command.stdin)
-    return Entered(start, ABSENT)
+def enter(command: Command, ask: Ask, mark: str) -> Entered:
+    """``command`` in the best room that this machine has for agents: its workspace, its private folder and what it
+    names, besides the system. Without one, as it is."""
+    from backtrader_bench.sandbox.launch import launch
+    from backtrader_bench.sandbox.room import Room
+
+    level = held().level
+    env = {**command.env, MARK: mark}
+    if level == "L1":
+        return Entered(Start(argv=command.argv, env=env, cwd=ask.workspace, stdin=command.stdin), facts())
+    readable = tuple(path for path in command.readable if path.exists())
+    writable = (ask.private, *(path for path in command.writable if path.exists()))
+    room = Room(work=ask.workspace, readable=readable, writable=writable, network=True, nested=True)
+    ready = launch(command.argv, room, level, env)
+    start = Start(
+        argv=ready.argv, env={**ready.env, MARK: mark}, cwd=ask.workspace, stdin=command.stdin,
+        pass_fds=ready.pass_fds, preexec=ready.preexec, room=level == "L3",
+    )  # fmt: skip
+    return Entered(start, facts(), ready.close)
+
+
+@functools.cache
+def held() -> Isolation:
+    """What holds for agents on this machine, found by trying, once a process."""
+    from backtrader_bench.sandbox.selftest import best
+
+    return best(profile="agent")
+
+
+def facts() -> dict[str, Any]:
+    """What holds, for records and manifests: ``workspace`` is ``enforced`` where files outside are hidden, else
+    ``absent`` (the key is in no place that the agent was told of, and that is all); and the parts of the isolation."""
+    found = held()
+    return {"workspace": "enforced" if found.fs == "hidden" else "absent", **msgspec.to_builtins(found)}

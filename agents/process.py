@@ -56,6 +56,7 @@ class Start:
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
+    """Without the marker, but where a sandbox hands it on itself."""
     cwd: Path
     stdin: bytes = b""
     pass_fds: tuple[int, ...] = ()

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from backtrader_bench.attempts import Mode
 
 BACKENDS = {
+    "claude": "backtrader_bench.agents.claude:CLAUDE",
+    "codex": "backtrader_bench.agents.codex:CODEX",
+    "copilot": "backtrader_bench.agents.copilot:COPILOT",
+    "cursor": "backtrader_bench.agents.cursor:CURSOR",
+    "cursor-cli": "backtrader_bench.agents.cursor:CURSOR_CLI",
+    "api": "backtrader_bench.agents.api:API",
     "command": "backtrader_bench.agents.command:COMMAND",
     "oracle": "backtrader_bench.agents.oracle:ORACLE",
     "guesser": "backtrader_bench.agents.guesser:GUESSER",

@@ -8,6 +8,7 @@
     +-- StoreError        a file cannot be read or written (missing, read-only, disk full)
     +-- HarnessError      asking an agent failed by a fault of this program, not of the agent's
     +-- MissingError      something outside is needed and is not there (network, data, an extra); exit code 3
+    +-- SandboxError      this machine can't keep untrusted code in as asked; exit code 3
     +-- LockedError       another process holds the file; exit code 4
 
 Anything else that escapes is a defect of ours and shows its traceback.
@@ -48,6 +49,12 @@ class HarnessError(BenchError):
 
 class MissingError(BenchError):
     """Something outside this program is needed and is not there."""
+
+    exit_code = 3
+
+
+class SandboxError(BenchError):
+    """Untrusted code can't be kept in as asked on this machine."""
 
     exit_code = 3
 

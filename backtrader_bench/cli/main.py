@@ -21,6 +21,7 @@ COMMANDS = {
     "audit": ("backtrader_bench.cli.audit:audit", "Test whether keys can be guessed without a backtest."),
     "run": ("backtrader_bench.cli.run:run", "Ask agents the questions of a bank, and keep every attempt."),
     "rescore": ("backtrader_bench.cli.rescore:rescore", "Read a run's stored replies again, offline."),
+    "agents": ("backtrader_bench.cli.agents:agents", "List the agents that can be asked; try one."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
 }
 
