@@ -93,7 +93,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """The letter that the reply gives, as the options were shown."""
     letter: str | None = None
     """The same option's letter in the record."""
-    method: Literal["strict", "lenient", "unparsed"] = "unparsed"
+    method: Literal["strict", "lenient", "unparsed", "refused"] = "unparsed"
     """How the letter was read."""
     given_value: str | None = None
     value_right: bool | None = None

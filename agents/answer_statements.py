@@ -1,0 +1,456 @@
+"""Statements of an answer in the plain form of a reply, and what they come to together.
+
+A statement is a place where the reply says which option it takes: after an announcement (``the answer is``), before a
+verdict (``C is correct``), alone on a line, in a bracket. Its ``letters`` are one letter, several (it doesn't decide),
+or none (it says that no option is the answer). A letter that only occurs is no statement.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from backtrader_bench.agents import answer_words as words
+from backtrader_bench.agents.answer_text import CLOSE, OPEN, plain_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+LETTERS = "ABCD"
+BRACKET, FINAL, PLAIN, WEAK, HINT = 4, 3, 2, 1, 0
+"""How much a statement weighs: in angle brackets; called final; announced or alone on a line; ``so it's C``; the text
+of an option, an ordinal, a mark."""
+
+_OPENERS = r"\"'(\[{$<|:=>*~#\-" + OPEN + "."
+_CLOSERS = r"\"')\]}$>*~" + CLOSE
+_LETTER = re.compile(rf"([A-Da-d])(?![^\W\u3000-\u9fff\uac00-\ud7af])([{_CLOSERS}]{{0,9}})")
+_LEAD = re.compile(rf"[ \t{_OPENERS}]{{0,20}}")
+_ALSO = re.compile(
+    rf"[ ]?(?:[,/&+|、]|\b(?:and|or|und|oder|et|ou|y|o|e|vs\.?)\b|[和或与])"
+    rf"[ ]?(?:and |or |maybe |possibly |perhaps |option |both )?[\"'(\[{OPEN}]{{0,6}}([A-Da-d])(?![\w'+#-])(?!\s(?:is|are|was|would|has|fails|only)\b)"
+)
+_RUN = re.compile(r"(?=[A-D]{2,4}(?!\w))([A-D])(?!\1)[A-D]+")
+_END = re.compile(r"[.!?。！？]+(?=[\s\"')\]]|$)|[。！？\n]")
+_LONGEST = 400
+"""Characters of a sentence that are looked at after an announcement."""
+
+
+class Statement(NamedTuple):
+    """One statement; ``start`` and ``end`` are its place in the text."""
+
+    start: int
+    end: int
+    letters: frozenset[str]
+    weight: int
+
+
+class Options:
+    """The options of a question in plain form, ready to be found in a plain text."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        plain = {letter: plain_option(options[letter]) for letter in LETTERS if letter in options}
+        folded = [text.casefold() for text in plain.values()]
+        self.exact = len(set(folded)) < len(folded)
+        """Texts that differ by case alone are compared with case."""
+        kept = [self.key(text) for text in plain.values()]
+        self.texts = {letter: text for letter, text in plain.items() if text and kept.count(self.key(text)) == 1}
+        self.by_key = {self.key(text): letter for letter, text in self.texts.items()}
+        parts = [re.escape(text).replace(r"\ ", r"\s+") for text in sorted(self.texts.values(), key=len, reverse=True)]
+        # Not inside a longer word or number: 5 is not in -5, 0.5, 50 or 5%.
+        bound = r"(?<![^\W\u3000-\u9fff\uac00-\ud7af])(?<![\d][.,])(?<!(?<!\w)[-+$])"
+        after = r"(?![^\W\u3000-\u9fff\uac00-\ud7af])(?![.,]\d)(?![%])"
+        flags = 0 if self.exact else re.IGNORECASE
+        self.pattern = re.compile("|".join(rf"{_front(text, bound)}{text}{_back(text, after)}" for text in parts) or r"(?!)", flags)
+
+    def key(self, text: str) -> str:
+        """By which texts are compared."""
+        text = " ".join(text.split())
+        return text if self.exact else text.casefold()
+
+    def letter_of(self, text: str) -> str | None:
+        """The option with exactly this text."""
+        return self.by_key.get(self.key(text))
+
+    def is_numeric(self, letter: str) -> bool:
+        """Whether the option's text has no word of its own: a number, a price, a date."""
+        return not re.search(r"[^\W\d_]{3}", self.texts.get(letter, ""))
+
+    def ambiguous(self, letter: str) -> bool:
+        """Whether ``letter`` is also the text of another option."""
+        return self.letter_of(letter) not in (None, letter)
+
+
+def _front(text: str, bound: str) -> str:
+    return bound if re.match(r"\\?[\w.$+-]", text) else ""
+
+
+def _back(text: str, after: str) -> str:
+    return after if re.search(r"[\w]$", text) else ""
+
+
+class Object(NamedTuple):
+    """What an announcement is followed by; ``letters`` as in a statement."""
+
+    letters: frozenset[str]
+    end: int
+
+
+def object_at(text: str, at: int, options: Options, *, lower: bool = True) -> Object | None:
+    """The letter, letters, option text or refusal to choose that stands at ``at`` (after quotes and the like)."""
+    lead = _LEAD.match(text, at)
+    start = lead.end() if lead else at
+    found = _option_text(text, at, start, options)
+    if found is not None:
+        return found
+    run = _RUN.match(text, start)
+    if run:
+        return Object(frozenset(run[0]), run.end())
+    letter = _LETTER.match(text, start)
+    if letter is None:
+        nobody = words.NOBODY.match(text, start)
+        return Object(frozenset(), nobody.end()) if nobody else None
+    return _letter(text, at, letter, options, lower=lower)
+
+
+def _option_text(text: str, at: int, start: int, options: Options) -> Object | None:
+    """An option's text, from the first place at or after ``at`` where one starts (a minus or dollar belongs to it)."""
+    for place in range(at, start + 1):
+        found = options.pattern.match(text, place)
+        if found and not (len(found[0]) == 1 and found[0] in LETTERS):
+            letter = options.letter_of(found[0])
+            if letter and not _more_words(text, found.end()):
+                label = re.compile(r"[ ,]*\(([A-D])\)").match(text, found.end())
+                both = {letter} | ({label[1]} if label else set())
+                more = re.compile(r"[\"' ]*(?:,|/|\band\b|\bor\b)[\"' ]*(?:and |or )?").match(text, found.end())
+                other = options.pattern.match(text, more.end()) if more else None
+                named = options.letter_of(other[0]) if other else None
+                return Object(frozenset(both | ({named} if named else set())), found.end())
+    return None
+
+
+def _more_words(text: str, at: int) -> bool:
+    """Whether a number goes on with a unit or a name with a hyphen: it is another text then."""
+    return bool(re.compile(r"-\w").match(text, at))
+
+
+def _letter(text: str, at: int, found: re.Match[str], options: Options, *, lower: bool) -> Object | None:
+    letter, end = found[1].upper(), found.end()
+    wrapped = bool(found[2]) or text[found.start() - 1 : found.start()] in tuple(f"{OPEN}\"'([$")
+    if found[1].islower() and not (wrapped or (lower and _closed(text, end))):
+        return None
+    own = re.compile(r"[ \t]*[.):,=–-]*[ \t]*[\"'(]*").match(text, end)
+    named = options.pattern.match(text, own.end()) if own else None
+    if named and not (len(named[0]) == 1 and named[0] in LETTERS):
+        other = options.letter_of(named[0])
+        if other:
+            return Object(frozenset({letter, other}), named.end())
+    if not wrapped and not follows(text, end):
+        return None
+    several = {letter}
+    while (also := _ALSO.match(text, end)) is not None:
+        several.add(also[1].upper())
+        end = also.end()
+    if len(several) == 1 and options.ambiguous(letter) and not _labelled(text, at, found.start(), wrapped):
+        several.add(options.letter_of(letter) or letter)
+    return Object(frozenset(several), end)
+
+
+def _labelled(text: str, at: int, start: int, wrapped: bool) -> bool:
+    return wrapped or bool(words.LABELLED.search(text[max(0, at - 20) : start]))
+
+
+def _closed(text: str, end: int) -> bool:
+    return text[end : end + 1] in ("", "\n", ".", "!", ")", ",", ";")
+
+
+def follows(text: str, end: int) -> bool:
+    """Whether what comes after a letter lets it be one: not ``C++``, ``D's``, ``A good``."""
+    rest = text[end : end + 24]
+    if not rest or rest[0] == "\n":
+        return True
+    if rest[0] in ".,;:!?":
+        return len(rest) == 1 or not rest[1].isalnum() or ord(rest[1]) > 0x2FFF
+    if rest[0].isspace():
+        word = rest.split()[0] if rest.split() else ""
+        return not word or not word[0].isalnum() or word.rstrip(".,:;").lower() in words.CONNECTORS
+    return ord(rest[0]) > 0x2FFF or rest[0] in "\u2713\u2714\u2705\u2611|" or rest[0] in _CLOSERS.replace("'", "")
+
+
+def sentence_end(text: str, at: int) -> int:
+    """Where the sentence that goes on at ``at`` ends, at most :data:`_LONGEST` characters on."""
+    found = _END.search(text, at, at + _LONGEST)
+    return found.start() if found else min(len(text), at + _LONGEST)
+
+
+def sentence_start(text: str, at: int) -> int:
+    """Where the sentence that ``at`` lies in begins, at most 200 characters before."""
+    low = max(0, at - 200)
+    start = low
+    for found in _END.finditer(text, low, at):
+        start = found.end()
+    return start
+
+
+def announced(text: str, options: Options) -> Iterator[Statement]:
+    """What follows announcing nouns and verbs."""
+    for pattern in (words.NOUN, words.CJK_NOUN, words.VERB):
+        for cue in pattern.finditer(text):
+            found = _after(text, cue, options)
+            if found is not None:
+                yield _weighed(text, cue, found)
+
+
+def _weighed(text: str, cue: re.Match[str], found: Object) -> Statement:
+    start = sentence_start(text, cue.start())
+    before = text[start : cue.start()]
+    tail = text[found.end : found.end + 3].lstrip("\"')] ")
+    weight = FINAL if words.FINAL.search(before[-40:]) or words.FINAL.search(cue[0]) else PLAIN
+    if words.UNREAL.search(before) or tail[:1] in ("?", "？"):
+        weight = -1
+    elif words.DOUBT.search(before) or words.DOUBT.search(text[cue.end() : found.end]):
+        weight = HINT
+    return Statement(start, found.end, found.letters, weight)
+
+
+def _after(text: str, cue: re.Match[str], options: Options) -> Object | None:
+    """The object of an announcement: right after it, on the next line after a heading, or at the end of the sentence."""
+    at = _past_words(text, cue.end())
+    near = object_at(text, at, options, lower=text[at - 1 : at] in ":=" or text[at : at + 1] in ":=|\"'")
+    if near is not None:
+        if words.NOT.search(text[cue.end() - 1 : at]) and len(near.letters) == 1:
+            return _instead(text, near.end, options)
+        return near
+    heading = re.compile(r"[ \t:#=|*-]*\n\s*").match(text, at)
+    if heading:
+        line_end = text.find("\n", heading.end())
+        line = text[heading.end() : line_end if line_end >= 0 else len(text)]
+        near = alone(line, options) if len(line) < _LONGEST else None
+        return near and Object(near.letters, heading.end() + near.end)
+    return _last_in_sentence(text, cue.end(), options)
+
+
+def _instead(text: str, at: int, options: Options) -> Object | None:
+    """After ``not B``: what the sentence says in its place."""
+    but = re.compile(r"[,;]? ?(?:but|it's|it is|rather|instead|sondern|sino|mais)[ ,]+(?:rather |instead |it's |it is )?").match(text, at)
+    return object_at(text, but.end(), options) if but else None
+
+
+def _past_words(text: str, at: int) -> int:
+    """Past copulas, labels, particles and marks, to where an object may stand."""
+    for _ in range(8):
+        space = re.compile(r"[ \t]*").match(text, at)
+        at = space.end() if space else at
+        for pattern in (words.BE, words.LABEL, words.FILLER, words.PARTICLE, _MARK):
+            found = pattern.match(text, at)
+            if found and found.end() > at and not _is_letter_word(text, at, found.end()):
+                at = found.end()
+                break
+        else:
+            negated = re.compile(r"(?:definitely |certainly )?(?:not|n't)(?: be)?(?= )").match(text, at)
+            if negated is None:
+                return at
+            at = negated.end()
+    return at
+
+
+_MARK = re.compile(r"[:=|→⇒_]+|->|=>|\?:|-(?= )")
+
+
+def _is_letter_word(text: str, at: int, end: int) -> bool:
+    """``a`` as a label: ``Answer: a``."""
+    return end - at == 1 and text[at] in "aA" and _closed(text, end)
+
+
+def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
+    """The only option that the rest of the sentence takes, where it does so in so many words."""
+    end = sentence_end(text, at)
+    found: dict[str, int] = {}
+    for letter in re.compile(rf"(?<![\w'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])(?![A-Za-z0-9_])").finditer(text, at, min(len(text), end + 1)):
+        taken = _LETTER.match(text, letter.start(1))
+        before = text[at : letter.start()]
+        if taken is None or words.NOT.search(before + " ") or words.NAMING.search(before):
+            continue
+        if _capital_before(before) or not follows(text, taken.end()):
+            continue
+        found[letter[1]] = taken.end()
+    if len(found) == 1:
+        ((letter_found, stop),) = found.items()
+        final = stop >= end - 1 or not text[stop:end].strip(" .,;:!)\"'" + CLOSE)
+        led = re.search(r"(?:[:=]|\b(?:is|be|on|with|to|for|option|letter|choice|as))[ \"'(\[]*$", text[at:stop].rstrip(_CLOSERS + LETTERS))
+        if (final or led) and not options.ambiguous(letter_found):
+            return Object(frozenset({letter_found}), stop)
+        return None
+    if found:
+        colon = re.search(rf"[:→][ ]?[\"'(\[{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}[ .!]*$", text[at:end])
+        return Object(frozenset(colon[1]) if colon else frozenset(found), end)
+    named = {options.letter_of(text_[0]): text_.end() for text_ in options.pattern.finditer(text, at, end)
+             if len(text_[0]) > 1 and not words.NOT.search(text[at : text_.start()])}  # fmt: skip
+    if len(named) == 1:
+        ((only, stop),) = named.items()
+        if only and not text[stop:end].strip(" .,;:!)\"'"):
+            return Object(frozenset({only}), stop)
+    return None
+
+
+def _capital_before(before: str) -> bool:
+    """A capitalised word right before a letter makes a name of it, unless the word is a label."""
+    word = re.search(r"([A-Z][a-z]+)\s+$", before)
+    return bool(word) and not words.LABELLED.search(before)
+
+
+def alone(line: str, options: Options) -> Object | None:
+    """The object that a line consists of: a letter, a letter with its own text, an option's text."""
+    bare = line.strip(" \t.!,;:*~#>|-" + "✅✔✓→👉🎯●•⏺\u200d")
+    bare = re.sub(rf"^(?:{words.LABEL.pattern})[ :]+(?=\W*[A-D]\W*$)", "", bare, flags=re.IGNORECASE)
+    offset = line.find(bare) if bare else 0
+    whole = options.letter_of(bare.strip("\"'()[]{}$" + OPEN + CLOSE).rstrip(".")) or options.letter_of(bare)
+    if whole and (len(bare) > 1 or bare not in LETTERS):
+        return Object(frozenset({whole}), offset + len(bare))
+    lead = _LEAD.match(bare)
+    letter = _LETTER.match(bare, lead.end() if lead else 0)
+    if letter is None:
+        return None
+    if letter[1].islower() and not letter[2]:
+        return None
+    found = _letter(bare, 0, letter, options, lower=False)
+    if found is None:
+        return None
+    rest = bare[found.end :].strip(" .,;:!?*|<>()[]{}$\"'/\\" + CLOSE + OPEN)
+    if rest and not _same_text(rest, found.letters, options):
+        return None
+    return Object(found.letters, offset + len(bare))
+
+
+def _same_text(rest: str, letters: frozenset[str], options: Options) -> bool:
+    return options.letter_of(rest) in letters
+
+
+def lines_alone(text: str, options: Options) -> Iterator[Statement]:
+    """Lines that are nothing but an answer. Two or more in a row are a list."""
+    at = 0
+    found: list[tuple[int, Statement]] = []
+    for number, line in enumerate(text.split("\n")):
+        if 0 < len(line) < _LONGEST and not line.isspace() and not line.rstrip().endswith("?"):
+            one = alone(line, options)
+            if one is not None and one.letters:
+                found.append((number, Statement(at, at + len(line), one.letters, PLAIN)))
+        at += len(line) + 1
+    near = {number for number, _ in found}
+    for number, statement in found:
+        if not {number - 1, number + 1} & near or len({one.letters for _, one in found}) == 1:
+            yield statement
+
+
+def judged(text: str, options: Options) -> Iterator[Statement]:
+    """Letters and option texts that a verdict follows: ``Option C is the correct one``."""
+    for found in re.compile(rf"(?<![\w'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}(?![A-Za-z0-9_])").finditer(text):
+        if words.AFTER.match(text, found.end()) and not options.ambiguous(found[1]):
+            yield from _verdict(text, found, found[1])
+    for found in options.pattern.finditer(text):
+        letter = options.letter_of(found[0])
+        if letter and len(found[0]) > 1 and words.AFTER.match(text, found.end()):
+            yield from _verdict(text, found, letter)
+
+
+def _verdict(text: str, found: re.Match[str], letter: str) -> Iterator[Statement]:
+    start, verdict = sentence_start(text, found.start()), words.AFTER.match(text, found.end())
+    assert verdict is not None
+    before = text[start : found.start()]
+    end = verdict.end()
+    asked = text[sentence_end(text, end) :][:1] in ("?", "？")
+    listed = re.search(r"\b(?:and|or|both|nor|neither)[ \"'(]*$|[,/&][ ]?$", before) and re.search(r"(?<!\w)[A-D]\W", before)
+    if not asked and not listed and not words.UNREAL.search(before) and not words.NOT.search(before) and not words.NAMING.search(before):
+        yield Statement(start, end, frozenset({letter}), PLAIN)
+
+
+def weak(text: str, options: Options) -> Iterator[Statement]:
+    """``So C.``, ``it's (C)``, ``→ C``: with nothing else in the sentence after the letter."""
+    for cue in words.WEAK.finditer(text):
+        found = object_at(text, cue.end(), options, lower=False)
+        if found is None or len(found.letters) != 1:
+            continue
+        (letter,) = found.letters
+        rest = text[found.end : sentence_end(text, found.end)].strip(" .,;:!)\"'" + CLOSE)
+        start = sentence_start(text, cue.start())
+        before = text[start : cue.start()]
+        tail = text[sentence_end(text, found.end) :][:1]
+        numeric = options.is_numeric(letter) and text[cue.end() : found.end].strip(_OPENERS + _CLOSERS + " ") not in LETTERS
+        if rest or tail == "?" or words.UNREAL.search(before) or words.DOUBT.search(before):
+            continue
+        yield Statement(start, found.end, found.letters, HINT if numeric else WEAK)
+
+
+_BOXED = re.compile(r"\\(?:boxed|fbox|framebox)\s*\{((?:[^{}\n]|\{[^{}\n]*\}){0,300})\}")
+_TAGGED = re.compile(r"<(?:final[_ -]?)?(?:answer|choice|option|letter)>([^<]{0,300})</", re.IGNORECASE)
+_ANGLED = re.compile(r"(?<!<)(?<!< )<(?: ?<)++\s*+([^<>]{1,200}?)\s*(?:>(?: ?>)*|\Z)")
+_HOLDERS = frozenset({"x", "letter", "your answer", "answer", "?", "...", "_", "your letter", "option", "a/b/c/d", "a|b|c|d", "a-d", "a..d", "a to d"})
+
+
+def boxed(text: str, options: Options) -> Iterator[Statement]:
+    """``\\boxed{C}`` and ``<answer>C</answer>``."""
+    for pattern in (_BOXED, _TAGGED):
+        for found in pattern.finditer(text):
+            inner = inside(found[1], options)
+            if inner is not None:
+                yield Statement(found.start(), found.end(), inner, FINAL)
+
+
+def angled(text: str, options: Options) -> Iterator[Statement]:
+    """Angle brackets that are not the strict form: decorated, of another shape, cut off."""
+    for found in _ANGLED.finditer(text):
+        inner = inside(found[1], options)
+        whole = found[0].endswith(">") or len(found[1].strip()) == 1
+        if inner is not None and whole and not _in_code(text, found.start()):
+            yield Statement(found.start(), found.end(), inner, BRACKET)
+
+
+def _in_code(text: str, at: int) -> bool:
+    """A name right before: a launch or a shift, not a bracket."""
+    return bool(re.search(r"[A-Za-z0-9_]$", text[max(0, at - 1) : at]))
+
+
+def inside(content: str, options: Options) -> frozenset[str] | None:
+    """The letters that a bracket's content says; None for what is no answer at all, such as the placeholder."""
+    content = content.strip()
+    if content.lower().strip(_OPENERS + _CLOSERS + " ") in _HOLDERS:
+        return None
+    if re.fullmatch(r"[a-d]", content):
+        return frozenset(content.upper())
+    one = alone(content, options)
+    if one is not None:
+        return one.letters
+    whole = object_at(content, _past_words(content, 0), options)
+    if whole is not None and not content[whole.end :].strip(" .,;:!?()[]\"'" + CLOSE):
+        return whole.letters
+    cue = words.NOUN.search(content)
+    found = _after(content, cue, options) if cue else None
+    return found.letters if found else None
+
+
+def fold(text: str, statements: list[Statement]) -> frozenset[str] | None:
+    """What the statements come to: the letters of the one that stands, None when there are none.
+
+    A later one stands when it weighs more or when words between the two take the first back; two of one weight that
+    contradict each other leave both letters.
+    """
+    brackets = [one for one in statements if one.weight == BRACKET]
+    if brackets:
+        return max(brackets, key=lambda one: one.start).letters
+    counted = sorted((one for one in statements if one.weight > HINT), key=lambda one: (one.end, -one.weight))
+    if not counted:
+        counted = [one for one in statements if one.weight == HINT]
+    state: Statement | None = None
+    for one in counted:
+        state = one if state is None else _next(text, state, one)
+    return state.letters if state else None
+
+
+def _next(text: str, state: Statement, one: Statement) -> Statement:
+    if state.letters == one.letters:
+        return one._replace(weight=max(state.weight, one.weight))
+    between = text[max(state.end, one.start - 300) : one.end]
+    if one.start >= state.start and words.TURN.search(between) and one.weight >= min(state.weight, PLAIN):
+        return one
+    if one.weight != state.weight:
+        return one if one.weight > state.weight else state._replace(end=max(state.end, one.end))
+    return Statement(state.start, one.end, state.letters | one.letters, state.weight)
