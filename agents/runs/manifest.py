@@ -64,8 +64,12 @@ class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
     version: str | None
     program: str | None
     """Path of what was started; None for offline agents."""
+    login: str | None
+    """What could be told of it without a request."""
     no_tools_by: str
     """What keeps tools away in no-tools mode."""
+    isolation: str
+    """What keeps its workspace apart from everything else, in words."""
     reports: tuple[str, ...]
     """Which of tokens, cost and model its output states."""
 

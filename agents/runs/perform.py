@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+import tempfile
 import threading
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backtrader_bench import store
-from backtrader_bench.agents import process, registry, workspace
+from backtrader_bench.agents import isolation, process, registry, survey, workspace
 from backtrader_bench.agents.runs import manifest as manifests
 from backtrader_bench.agents.runs import session as sessions
 from backtrader_bench.agents.runs.budget import Caps, spent
@@ -21,7 +22,7 @@ from backtrader_bench.agents.runs.conduct import Conductor
 from backtrader_bench.agents.runs.manifest import AgentFacts
 from backtrader_bench.agents.runs.schedule import Schedule
 from backtrader_bench.agents.runs.trying import Trier, check_tapes
-from backtrader_bench.errors import MissingError, UsageError
+from backtrader_bench.errors import MissingError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -103,32 +104,59 @@ def perform(
 
     StoreError, MissingError, UsageError: nothing more could be asked; what was finished is kept.
     """
-    manifest = work.manifest
     mark = secrets.token_hex(8)
-    with workspace.Workspaces(keep=running.keep_workspaces) as workspaces:
-        manifest = sessions.opened(manifest, sessions.session(
-            command, agents=tuple(facts_of(agent, environ) for agent in agents.values()), isolation={},
-            running=_as_told(running), mark=mark, workspaces=str(workspaces.root),
-        ))  # fmt: skip
-        manifests.write(manifest)
-        backends = {text: agent.backend.name for text, agent in agents.items()}
-        schedule = Schedule(work.todo, backends, running.jobs, running.retries, Random())
-        try_one = Trier(
-            work, agents, schedule, workspaces, mark=mark, environ=environ, prices=running.prices,
-            data=running.data, fsync=running.fsync,
-        )  # fmt: skip
-        conductor = Conductor(
-            schedule, try_one, jobs=running.jobs, caps=running.caps, used=spent(work.earlier),
-        )  # fmt: skip
-        conductor.watch = watch(conductor)
-        outcome = "failed"
-        try:
-            with _signals(conductor.interrupt):
-                ending = conductor.run()
-            outcome = ending.outcome
-        finally:
-            manifests.write(sessions.closed(manifest, outcome))
+    # Named before it is made: killed at any moment, the next session knows where to look.
+    folder = Path(tempfile.gettempdir()).resolve() / f"bench-{mark}"
+    manifest = sessions.opened(work.manifest, sessions.session(
+        command, agents=tuple(facts_of(agent, environ) for agent in agents.values()), isolation=isolation_of(agents),
+        running=_as_told(running), mark=mark, workspaces=str(folder),
+    ))  # fmt: skip
+    manifests.write(manifest)
+    outcome = "failed"
+    try:
+        with _folder(folder, keep=running.keep_workspaces) as workspaces:
+            ending = _conduct(work, agents, running, environ, watch, workspaces, mark)
+        outcome = ending.outcome
+    finally:
+        manifests.write(sessions.closed(manifest, outcome))
     return ending
+
+
+def _conduct(
+    work: Work,
+    agents: Mapping[str, Agent],
+    running: Running,
+    environ: Mapping[str, str],
+    watch: Callable[[Conductor], Watch],
+    workspaces: workspace.Workspaces,
+    mark: str,
+) -> Ending:
+    backends = {text: agent.backend.name for text, agent in agents.items()}
+    # Not seeded: that clients wait differently long is the point of the draw.
+    schedule = Schedule(work.todo, backends, running.jobs, running.retries, Random())
+    try_one = Trier(
+        work, agents, schedule, workspaces, mark=mark, environ=environ, prices=running.prices, data=running.data,
+        fsync=running.fsync,
+    )  # fmt: skip
+    conductor = Conductor(schedule, try_one, jobs=running.jobs, caps=running.caps, used=spent(work.earlier))
+    conductor.watch = watch(conductor)
+    with _signals(conductor.interrupt):
+        return conductor.run()
+
+
+@contextmanager
+def _folder(folder: Path, *, keep: bool) -> Iterator[workspace.Workspaces]:
+    """The workspaces of a session, under ``folder``, which only this user can enter."""
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror}; set TMPDIR") from None
+    try:
+        with workspace.Workspaces(keep=keep, parent=folder) as workspaces:
+            yield workspaces
+    finally:
+        if not keep:
+            workspace.remove(folder)
 
 
 def _as_told(running: Running) -> dict[str, object]:
@@ -162,12 +190,16 @@ def holding(run: str) -> Iterator[None]:
         yield
 
 
+def isolation_of(agents: Mapping[str, Agent]) -> dict[str, Any]:
+    """What keeps agents' programs from the store and from each other on this machine; empty where none is started."""
+    started = any(agent.backend.command is not None for agent in agents.values())
+    return isolation.facts() if started else {}
+
+
 def facts_of(agent: Agent, environ: Mapping[str, str]) -> AgentFacts:
     """What an agent is here and now."""
-    backend = agent.backend
-    program = backend.find(environ) if backend.find is not None else None
+    found = survey.look_at(agent.backend, environ)
     return AgentFacts(
-        agent=agent.text, backend=backend.name, model=agent.model, version=None,
-        program=str(program) if program else None, no_tools_by=backend.no_tools_by,
-        reports=tuple(sorted(backend.reports)),
+        agent=agent.text, backend=found.name, model=agent.model, version=found.version, program=found.program,
+        login=found.login, no_tools_by=found.no_tools_by, isolation=found.isolation, reports=found.reports,
     )  # fmt: skip
