@@ -81,7 +81,7 @@ def read_code(reply: str) -> str | Malformed:
 def clean(reply: str) -> str:
     """The reply's end without terminal codes and invisible characters, lines ended by a newline."""
     text = reply[-LONGEST:].replace("\r\n", "\n").replace("\r", "\n")
-    return _NOISE.sub("", text)
+    return _NOISE.sub("", text.encode(errors="replace").decode())
 
 
 def _problem(text: str, kind: str, block: str | None) -> Malformed | None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SHORTEST = 20
 """Characters that a question must have."""
+LONGEST = 60_000
+"""Characters that it may have: more is no question but a data file."""
 _LISTED = re.compile(r"^[ \t]*[-*]?[ \t]*\(?\*{0,2}([A-D])\*{0,2}[.):][ \t]+\S", re.MULTILINE)
 _NUMERAL = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -60,8 +62,8 @@ class Printed:
 def flaws(code: str, base: Printed, others: Sequence[Printed], converted: Converted) -> list[Flaw]:
     """Everything wrong with a question whose options were made.
 
-    Reasons: ``no_question``, ``options_in_stem``, ``option_in_stem``, ``not_four_options``, ``not_one_key``,
-    ``options_too_close``, ``stem_ignores_seed``, ``stem_and_code_differ``.
+    Reasons: ``no_question``, ``question_too_long``, ``question_not_text``, ``options_in_stem``, ``option_in_stem``,
+    ``not_four_options``, ``not_one_key``, ``options_too_close``, ``stem_ignores_seed``, ``stem_and_code_differ``.
     """
     found = [*stem_flaws(base.question), *option_flaws(base.question, converted)]
     if flaw := seed_flaw(base, others):
@@ -74,6 +76,10 @@ def flaws(code: str, base: Printed, others: Sequence[Printed], converted: Conver
 
 def stem_flaws(stem: str) -> list[Flaw]:
     """What is wrong with a question's words alone."""
+    if len(stem) > LONGEST:
+        return [Flaw("question_too_long", f"the question has {len(stem):,} characters, more than {LONGEST:,}")]
+    if any("\ud800" <= char <= "\udfff" for char in stem):
+        return [Flaw("question_not_text", "the question holds half a character (a lone surrogate)")]
     prose = _FENCED.sub(" ", stem)
     if len(" ".join(prose.split())) < SHORTEST:
         return [Flaw("no_question", f"the question is {' '.join(stem.split())[:SHORTEST]!r}")]
