@@ -6,6 +6,7 @@ JSON object of what was possible. What only the outside can judge (a file writte
 
 from __future__ import annotations
 
+import functools
 import glob
 import json
 import mmap
@@ -38,7 +39,7 @@ def write(path: str) -> bool:
 def seen(token: str, what: str) -> bool:
     """Whether a process outside can be told by its command line or environment."""
     for path in glob.glob(f"/proc/[0-9]*/{what}"):  # noqa: PTH207
-        if path.split("/")[2] != str(os.getpid()) and possible(lambda path=path: read(path, token)):
+        if path.split("/")[2] != str(os.getpid()) and possible(functools.partial(read, path, token)):
             return True
     return False
 

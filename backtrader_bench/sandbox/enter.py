@@ -40,7 +40,11 @@ def confine(order: dict[str, Any]) -> None:
     if order["limits"] is not None:
         limit(order["limits"])
     if order["landlock"] is not None:
-        landlock(order["landlock"])
+        try:
+            landlock(order["landlock"])
+        except OSError:
+            if not order["landlock"].get("optional"):
+                raise
     if order["seccomp"] is not None:
         filter_calls(bytes.fromhex(order["seccomp"]))
 

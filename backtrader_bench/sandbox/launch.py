@@ -168,20 +168,12 @@ def _prlimit(limits: Limits | None) -> list[str]:
 
 
 def _enter(argv: Sequence[str], room: Room, level: Level, env: Mapping[str, str], user: int | None) -> Launch:
-    folders = _both_names([*interpreter_folders(), *room.readable])
-    network = (*_ETC_NETWORK, "/run/systemd/resolve") if room.network else ()
-    rules = {
-        "read": ["/usr", *_SYSTEM, *_ETC, *network, *_FACTS, *(["/proc"] if room.nested else []), *folders],
-        "devices": [*_DEVICES, *(["/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm"] if room.nested else [])],
-        "write": _both_names([*room.writable, room.work]),
-        "network": room.network,
-    }
     order = {
         "env": dict(env),
         "work": str(room.work),
         "limits": limits_order(room.limits),
-        "landlock": rules if level == "L2" else None,
-        "seccomp": seccomp.program(network=room.network, nested=room.nested).hex() if level == "L2" else None,
+        "landlock": landlock_order(room) if level == "L2" else None,
+        "seccomp": seccomp_order(room) if level == "L2" else None,
     }
     order_fd = _memory_file("order", json.dumps(order).encode())
     front = _setpriv(user, search=True) if os.geteuid() == 0 else []
@@ -190,6 +182,23 @@ def _enter(argv: Sequence[str], room: Room, level: Level, env: Mapping[str, str]
         pass_fds=(order_fd,),
         close=functools.partial(_close, (order_fd,)),
     )
+
+
+def landlock_order(room: Room) -> dict[str, Any]:
+    """What Landlock is to leave open, as :mod:`enter` takes it."""
+    network = (*_ETC_NETWORK, "/run/systemd/resolve") if room.network else ()
+    own = (*_FACTS, *(["/proc"] if room.nested else []), *_both_names([*interpreter_folders(), *room.readable]))
+    return {
+        "read": ["/usr", *_SYSTEM, *_ETC, *network, *own],
+        "devices": [*_DEVICES, *(["/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm"] if room.nested else [])],
+        "write": _both_names([*room.writable, room.work]),
+        "network": room.network,
+    }
+
+
+def seccomp_order(room: Room) -> str:
+    """The room's filter, as :mod:`enter` takes it."""
+    return seccomp.program(network=room.network, nested=room.nested).hex()
 
 
 def limits_order(limits: Limits | None) -> dict[str, int] | None:
