@@ -110,7 +110,7 @@ def outcome(file: str, names: dict[str, Any]) -> int:
             return end.code or 0
         print(end.code, file=sys.stderr)
         return 1
-    except BaseException as error:  # what the interpreter does with an error that nobody caught
+    except BaseException as error:  # noqa: BLE001 - what the interpreter does with an error that nobody caught
         trace = error.__traceback__ and error.__traceback__.tb_next
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1
@@ -142,10 +142,10 @@ def reseed() -> None:
 def attend(child: int, started: float, outside: socket.socket, scratch: list[str]) -> dict[str, Any]:
     """Wait for the child, end what it left, clear what it wrote to shared folders."""
     waiter = os.pidfd_open(child)
-    ready, _, _ = select.select([waiter, outside], [], [])
+    ready = select.select([waiter, outside.fileno()], [], [])[0]
     seconds = time.monotonic() - started
     os.close(waiter)
-    if outside in ready and waiter not in ready:  # nobody is there any more
+    if waiter not in ready:  # nobody is there any more
         end_children()
         sys.exit(1)
     _, status = os.waitpid(child, 0)
