@@ -26,12 +26,14 @@ from backtrader_bench.agents.runs.session import utc_now
 from backtrader_bench.attempts import PASSING, attempt_id, attempt_line
 from backtrader_bench.errors import HarnessError, MissingError, UsageError
 from backtrader_bench.mcq_builder.seeds import stream
-from backtrader_bench.miner.ledger import Call
+from backtrader_bench.miner.ledger import Call, added, of_attempt, summed
+from backtrader_bench.miner.records import Spending
 from backtrader_bench.miner.settings import OFFLINE, Settings
 from backtrader_bench.templates.prompts import system_text, user_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from backtrader_bench.agents.registry import Agent
     from backtrader_bench.agents.usage import Prices
@@ -104,6 +106,8 @@ class Asker:
     environ: Mapping[str, str]
     prices: Prices | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
+    used: Spending = field(default_factory=Spending)
+    """What all calls of the session used so far, those of unfinished attempts included."""
     _writing: threading.Lock = field(default_factory=threading.Lock)
 
     def program(self, attempt: int, role: Role, agent: str, prompt: str, system: str, timeout: float) -> Said:
@@ -120,6 +124,7 @@ class Asker:
             except HarnessError as error:
                 return Said("", tuple(calls), "harness_error", str(error))
             calls.append(Call(role, agent, reply.model, reply.usage, reply.cost, reply.seconds))
+            self._count(calls[-1])
             problem = _problem(reply)
             if problem is None:
                 return Said(reply.text, tuple(calls))
@@ -129,23 +134,30 @@ class Asker:
             self._wait(tries, reply.error.retry_after)
         return Said("", tuple(calls), problem, message)
 
-    def solve(self, attempt: int, role: Role, agent: str, question: Question, repeat: int) -> Attempt:
-        """One solver's attempt on a question, from the store where it was made before. AskCancelled."""
+    def solve(
+        self, attempt: int, role: Role, agent: str, question: Question, repeat: int, after: Sequence[Attempt] = ()
+    ) -> Attempt:
+        """One solver's attempt on a question, from the store where it was made before. AskCancelled.
+
+        ``after``: earlier tries of the same draw; where the last failed by an error that passes, it waits first.
+        """
         mode = MODES[role]
         identity = attempt_id(self.journal.run, question.id, agent, mode, repeat, 0)
         before = next((one for one in self.journal.attempts if one.id == identity), None)
         if before is not None:
             return before
+        if after and after[-1].error is not None and after[-1].error.kind in PASSING:
+            self._wait(len(after), after[-1].error.retry_after)
         made = self._solve(attempt, role, agent, question, repeat)
         with self._writing:
             store.append_line(self.journal.solved, attempt_line(made), self.journal.fsync)
             self.journal.attempts.append(made)
+        self._count(of_attempt(role, made))
         return made
 
-    def wait_after(self, tries: int, made: Attempt) -> None:
-        """Before asking again after an error that passes: as long as the provider asks for. AskCancelled."""
-        if made.error is not None and made.error.kind in PASSING:
-            self._wait(tries, made.error.retry_after)
+    def _count(self, call: Call) -> None:
+        with self._writing:
+            self.used = added(self.used, summed([call]))
 
     def _solve(self, attempt: int, role: Role, agent: str, question: Question, repeat: int) -> Attempt:
         import msgspec

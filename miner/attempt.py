@@ -18,7 +18,7 @@ from backtrader_bench.attempts import ANSWERS, Attempt
 from backtrader_bench.miner import ledger, screen
 from backtrader_bench.miner.categories import CATEGORIES
 from backtrader_bench.miner.decisions import ACCEPTED, KEPT, REVIEW, Outcome
-from backtrader_bench.miner.ledger import Call
+from backtrader_bench.miner.ledger import Call, call_fields, call_of
 from backtrader_bench.miner.offline import generate
 from backtrader_bench.miner.protocol import Blocks, Malformed, read_blocks, read_code
 from backtrader_bench.miner.question import Origin, ask_line, labelled, question_of
@@ -165,7 +165,7 @@ class _Run:
         )  # fmt: skip
         return {
             "text": said.text, "problem": said.problem, "message": said.message, "category": category,
-            "calls": [_call_fields(call) for call in said.calls],
+            "calls": [call_fields(call) for call in said.calls],
         }  # fmt: skip
 
     # verify
@@ -240,7 +240,7 @@ class _Run:
                 self.settings.generator_timeout,
             )  # fmt: skip
             calls += said.calls
-            fields = [_call_fields(call) for call in calls]
+            fields = [call_fields(call) for call in calls]
             if said.problem is not None:
                 self.hopeless = said.problem in ("auth", "missing", "quota")
                 return {"problem": said.problem, "message": said.message, "answer": None, "calls": fields}
@@ -253,7 +253,7 @@ class _Run:
                 self._write({"second_verifier.py": code})
                 return {"problem": None, "message": "", "answer": answer.value, "calls": fields}
             problem, message = "failed", answer.detail
-        return {"problem": problem, "message": message, "answer": None, "calls": [_call_fields(one) for one in calls]}
+        return {"problem": problem, "message": message, "answer": None, "calls": [call_fields(one) for one in calls]}
 
     def _with_tools(self, made: Question) -> Outcome:
         drawn = self._drawn("with_tools", made, self.settings.with_tools_runs)
@@ -278,13 +278,11 @@ class _Run:
             for again in range(1 + self.settings.retries):
                 self.tools.go_on()
                 self._enter(role.replace("_", " "))
-                made_now = self.asker.solve(self.number, role, self._solver(role, draw), made, self._repeat(
-                    role, draws, draw, again))  # fmt: skip
-                found[-1].append(made_now)
-                if made_now.status in ANSWERS:
+                repeat = self._repeat(role, draws, draw, again)
+                one = self.asker.solve(self.number, role, self._solver(role, draw), made, repeat, found[-1])
+                found[-1].append(one)
+                if one.status in ANSWERS:
                     break
-                if again < self.settings.retries:
-                    self.asker.wait_after(again + 1, made_now)
         return screen.last_answers(found)
 
     def _solver(self, role: Role, draw: int) -> str:
@@ -336,7 +334,7 @@ class _Run:
 
     def _calls(self) -> Sequence[Call]:
         """Every call of the attempt, those of sessions before included."""
-        calls = [_call_of(fields) for stage in ("generate", "second")
+        calls = [call_of(fields) for stage in ("generate", "second")
                  for fields in self.state.get(stage, {}).get("calls", [])]  # fmt: skip
         solved = [ledger.of_attempt(role, one) for role, draws in self.draws.items() for draw in draws for one in draw]
         return [*calls, *solved]
@@ -364,19 +362,3 @@ def duplicate_of(made: Question, known: Known) -> Outcome | None:
 def record_line(question: Question) -> bytes:
     """The question as a line of the store."""
     return to_line(question)
-
-
-def _call_fields(call: Call) -> dict[str, Any]:
-    return {
-        "role": call.role, "agent": call.agent, "model": call.model, "usage": msgspec.to_builtins(call.usage),
-        "cost": msgspec.to_builtins(call.cost), "seconds": call.seconds,
-    }  # fmt: skip
-
-
-def _call_of(fields: dict[str, Any]) -> Call:
-    from backtrader_bench.attempts import Cost, Usage
-
-    return Call(
-        fields["role"], fields["agent"], fields["model"], msgspec.convert(fields["usage"], Usage),
-        msgspec.convert(fields["cost"], Cost | None), float(fields["seconds"]),
-    )  # fmt: skip

@@ -24,6 +24,7 @@ from backtrader_bench import store
 from backtrader_bench.agents.runs import names
 from backtrader_bench.agents.runs.read import read_attempts
 from backtrader_bench.errors import RecordError, StoreError, UsageError
+from backtrader_bench.miner import ledger
 from backtrader_bench.miner.records import AttemptLine, SessionLine, read_line, to_line
 from backtrader_bench.miner.settings import Settings
 from backtrader_bench.records import MINED, parse_json, to_question
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backtrader_bench.attempts import Attempt
-    from backtrader_bench.miner.records import Line
+    from backtrader_bench.miner.records import Line, Spending
     from backtrader_bench.records import Question
 
 SESSION_VERSION = 1
@@ -131,7 +132,7 @@ class Journal:
         return path
 
     def state(self, attempt: int) -> dict[str, Any]:
-        """The finished stages of an attempt: name -> what they found. Empty where it was not begun, or is unreadable."""
+        """The finished stages of an attempt: name -> what they found. Empty where it was not begun or can't be read."""
         path = self.folder(attempt) / "state.json"
         if not path.exists():
             return {}
@@ -142,9 +143,20 @@ class Journal:
             return {}
         return found if isinstance(found, dict) else {}
 
+    def used(self, attempts: int) -> Spending:
+        """What all calls so far used: solvers' attempts, and what the states of the first ``attempts`` hold."""
+        total = ledger.summed(ledger.of_attempt("no_tools", one) for one in self.attempts)
+        for number in range(1, attempts + 1):
+            if not (self.logs / f"attempt_{number:03d}").is_dir():
+                continue
+            state = self.state(number)
+            calls = [call for stage in ("generate", "second") for call in state.get(stage, {}).get("calls", [])]
+            total = ledger.added(total, ledger.summed(ledger.call_of(fields) for fields in calls))
+        return total
+
     def write_state(self, attempt: int, state: dict[str, Any]) -> None:
         """Keep the finished stages, all or nothing."""
-        store.replace_file(self.folder(attempt) / "state.json", json.dumps(state, ensure_ascii=False).encode())
+        store.replace_file(self.folder(attempt) / "state.json", json.dumps(state).encode())
 
 
 def discarded_folder() -> Path:
@@ -175,7 +187,7 @@ def read_session(run: str) -> SessionFile:
     try:
         fields = parse_json(path.read_bytes(), str(path))
     except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}; the session never got so far as to be resumed") from None
+        raise StoreError(f"cannot read {path}: {error.strerror}; the session never got so far") from None
     version = fields.get("schema_version") if isinstance(fields, dict) else None
     if version != SESSION_VERSION or isinstance(version, bool):
         raise RecordError(f"{path}: schema_version {version!r} is unknown; this version reads {SESSION_VERSION}")
@@ -208,12 +220,12 @@ def open_journal(run: str, *, fsync: bool = True) -> Journal:
     RecordError: a whole line can't be read.
     """
     journal = Journal(run, fsync)
-    journal.lines = [read_line(line, where) for line, where in _whole_lines(journal.summary)]
+    journal.lines = [read_line(line, where) for line, where in whole_lines(journal.summary)]
     journal.attempts = read_attempts(journal.solved) if journal.solved.exists() else []
     return journal
 
 
-def _whole_lines(path: Path) -> Iterator[tuple[bytes, str]]:
+def whole_lines(path: Path) -> Iterator[tuple[bytes, str]]:
     """The lines of a file that end in a newline, with where they stand; none where there is no file."""
     if not path.exists() or path.stat().st_size == 0:
         return
@@ -235,6 +247,6 @@ def mined(run: str | None = None) -> Iterator[tuple[Question, Path]]:
         for path in sorted(folder.glob("*.jsonl")):
             if run is not None and path.stem != run:
                 continue
-            for line, where in _whole_lines(path):
+            for line, where in whole_lines(path):
                 if marker in line:
                     yield to_question(parse_json(line, where), where), path

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from backtrader_bench.agents.runs.budget import Spent, tokens_of
-from backtrader_bench.attempts import Usage
+from backtrader_bench.attempts import Cost, Usage
 from backtrader_bench.miner.records import ROLES, Role, Spending
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from backtrader_bench.attempts import Attempt, Cost
+    from backtrader_bench.attempts import Attempt
 
 PARTS = ("input", "cache_read", "cache_write", "output", "reasoning")
 
@@ -90,14 +92,25 @@ def models(calls: Iterable[Call]) -> dict[str, int]:
     return dict(sorted(Counter(call.name for call in calls).items()))
 
 
-def spent(tables: Iterable[Mapping[str, Spending]]) -> Spent:
+def spent(total: Spending) -> Spent:
     """What a cap is held against."""
-    total = Spending()
-    for table in tables:
-        for one in table.values():
-            total = added(total, one)
-    tokens = tokens_of(total.usage) or 0
     return Spent(
-        tokens=tokens, with_tokens=total.with_tokens, estimated=total.usage.estimated, usd=total.cost or 0.0,
-        with_usd=total.with_cost, tries=total.calls,
+        tokens=tokens_of(total.usage) or 0, with_tokens=total.with_tokens, estimated=total.usage.estimated,
+        usd=total.cost or 0.0, with_usd=total.with_cost, tries=total.calls,
+    )  # fmt: skip
+
+
+def call_fields(call: Call) -> dict[str, Any]:
+    """A call as JSON can hold it; :func:`call_of` reads it back."""
+    return {
+        "role": call.role, "agent": call.agent, "model": call.model, "usage": msgspec.to_builtins(call.usage),
+        "cost": msgspec.to_builtins(call.cost), "seconds": call.seconds,
+    }  # fmt: skip
+
+
+def call_of(fields: Mapping[str, Any]) -> Call:
+    """From :func:`call_fields`."""
+    return Call(
+        fields["role"], fields["agent"], fields["model"], msgspec.convert(fields["usage"], Usage),
+        msgspec.convert(fields["cost"], Cost | None), float(fields["seconds"]),
     )  # fmt: skip

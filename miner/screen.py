@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 BASELINES = (
     "closest_to_mean", "closest_to_median", "closest_to_geometric_mean", "hub_ratio", "hub_absolute", "ladder_ratio",
-    "component_vote", "sign_of_most", "lot_lattice", "weekday", "window", "date_order", "budget", "arithmetic", "operands",
-    "stated_denominator", "anchor_cash",
+    "component_vote", "sign_of_most", "lot_lattice", "weekday", "window", "date_order", "budget", "arithmetic",
+    "operands", "stated_denominator", "anchor_cash",
 )  # fmt: skip
 """Rules of the audit that look at options and text, and that don't contradict each other by construction."""
 FEWEST = 3

@@ -80,7 +80,13 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     for role in ("generator", "with_tools"):
         if model := given.get(f"{role}_model"):
             name = f"{role}_agent"
-            fields[name] = _with_model(fields.get(name, _default(name)), model, f"--{role.replace('_', '-')}")
+            agent = fields.get(name) or (given.get("generator_agent") or _default(name))
+            fields[name] = _with_model(agent, model, f"--{role.replace('_', '-')}")
+    generator = fields.get("generator_agent", OFFLINE)
+    if generator != OFFLINE:
+        # Whoever writes questions answers them, unless told otherwise; the offline generator can't.
+        fields.setdefault("with_tools_agent", generator)
+        fields["no_tools_agents"] = tuple(fields.get("no_tools_agents") or ()) or (generator,)
     solvers = tuple(fields.get("no_tools_agents") or ()) or _default("no_tools_agents")
     models = tuple(given.get("no_tools_models") or ())
     if len(models) > len(solvers) and len(solvers) == 1:

@@ -20,6 +20,8 @@ COMMANDS = {
     "show": ("backtrader_bench.cli.show:show", "Show a question, its options and the backtest behind it."),
     "audit": ("backtrader_bench.cli.audit:audit", "Test whether keys can be guessed without a backtest."),
     "run": ("backtrader_bench.cli.run:run", "Ask agents the questions of a bank, and keep every attempt."),
+    "mine": ("backtrader_bench.cli.mine:mine", "Mine hard questions: generate, verify, screen, validate, keep."),
+    "review": ("backtrader_bench.cli.review:review", "Judge mined questions that their solver got wrong."),
     "rescore": ("backtrader_bench.cli.rescore:rescore", "Read a run's stored replies again, offline."),
     "agents": ("backtrader_bench.cli.agents:agents", "List the agents that can be asked; try one."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),

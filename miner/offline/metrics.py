@@ -11,8 +11,8 @@ from dataclasses import dataclass
 SHOW = {
     "money": 'f"{\'-\' if answer < 0 else \'\'}${abs(answer):,.2f}"',
     "percent": 'f"{answer:.2f}%"',
-    "number": "round(answer, 3)",
-    "count": "int(answer)",
+    "number": 'f"{answer:.3f}"',
+    "count": "str(int(answer))",
     "date": "str(answer)",
 }
 """How an answer of each kind is put into ``ANSWER_VALUE_JSON``."""

@@ -35,7 +35,7 @@ def shown(made: Scenario, value: Any) -> Any:
     """An answer as the verifier prints it."""
     return {
         "money": lambda: f"{'-' if value < 0 else ''}${abs(value):,.2f}", "percent": lambda: f"{value:.2f}%",
-        "number": lambda: round(value, 3), "count": lambda: int(value), "date": lambda: str(value),
+        "number": lambda: f"{value:.3f}", "count": lambda: str(int(value)), "date": lambda: str(value),
     }[made.family.kind]()  # fmt: skip
 
 
