@@ -31,7 +31,7 @@ class TapeRef(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     source: str
     """``bundled``, ``synthetic:REGIME:SEED``, ``csv:NAME`` (a file name without its folder), ``yfinance``;
-    ``verifier`` for mined questions, whose program makes its bars: ``sha256`` is then the program's, ``rows`` is 0."""
+    ``verifier`` for mined questions, whose program makes its bars: ``sha256`` is then the program's, ``rows`` 0."""
     rows: int
     """Number of bars."""
     first: str

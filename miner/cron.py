@@ -41,7 +41,8 @@ def systemd(argv: Sequence[str], home: Path, path: str) -> dict[str, str]:
         ),
         "bench-mine.timer": (
             "[Unit]\nDescription=Mine backtrader questions every night\n\n"
-            f"[Timer]\nOnCalendar=*-*-* {HOUR:02}:{MINUTE:02}:00\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n"
+            f"[Timer]\nOnCalendar=*-*-* {HOUR:02}:{MINUTE:02}:00\nPersistent=true\n\n"
+            "[Install]\nWantedBy=timers.target\n"
         ),
     }  # fmt: skip
 

@@ -65,7 +65,8 @@ def chosen(all_flagged: Sequence[Flagged], which: str) -> Flagged:
     """The one whose id begins so. UsageError: none does, or several."""
     fitting = [one for one in all_flagged if one.question.id.startswith(which)]
     if len(fitting) != 1:
-        many = f"{len(fitting)} questions for review begin with {which}" if fitting else f"no question {which} for review"
+        some = f"{len(fitting)} questions for review begin with {which}"
+        many = some if fitting else f"no question {which} is for review"
         raise UsageError(f"{many}; bench review lists them")
     return fitting[0]
 

@@ -71,10 +71,8 @@ def row(one: Flagged) -> str:
     """One line."""
     verdict = one.verdict.verdict if one.verdict else "open"
     against = ", ".join(f"{letter} {count}x" for letter, count in one.against.items())
-    return (
-        f"{one.question.id[:12]}  {one.question.category or '':14}  key {one.question.answer}, answered {against or '-'}"
-        f"  {verdict}  {one.run}"
-    )
+    about = f"{one.question.id[:12]}  {one.question.category or '':14}"
+    return f"{about}  key {one.question.answer}, answered {against or '-'}  {verdict}  {one.run}"
 
 
 def shown(one: Flagged) -> Iterator[str]:
@@ -83,7 +81,8 @@ def shown(one: Flagged) -> Iterator[str]:
     yield question.stem
     yield ""
     for letter, text in sorted(question.options.items()):
-        yield f"{'>' if letter == question.answer else ' '} {letter}. {text}   ({question.option_origins.get(letter, '')})"
+        mark = ">" if letter == question.answer else " "
+        yield f"{mark} {letter}. {text}   ({question.option_origins.get(letter, '')})"
     yield "\nverifier\n"
     yield question.verifier or "(missing)"
     if question.verification is not None:
