@@ -88,21 +88,11 @@ def verify(
     timeout: float = TIMEOUT,
     python: str | None = None,
 ) -> list[ProgramRun]:
-    """The runs of an attempt: the base seed in a fresh interpreter, the base seed again and the others in warm ones.
-
-    The two base runs differ in all that a program must not depend on: the order of hashes, what uninitialised memory
-    holds, the time, the state of global generators, libraries that something else had imported. Ends with the first
-    run that failed.
-    """
+    """The runs of an attempt (:meth:`Worker.verify`) in a sandbox of its own."""
     from backtrader_bench.checker.programs.worker import Worker
 
     with Worker(level=level, limits=limits, python=python) as worker:
-        runs = [worker.run(code, base_seed, timeout=timeout, fresh=True)]
-        for seed in (base_seed, *other_seeds):
-            if runs[-1].failed:
-                break
-            runs.append(worker.run(code, seed, timeout=timeout))
-    return runs
+        return worker.verify(code, base_seed, other_seeds, timeout=timeout)
 
 
 def environment(

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +101,22 @@ class Worker:
             self._end()
         _remove(folder)
         return self._result(seed, answer, streams, time.monotonic() - begun, fresh)
+
+    def verify(
+        self, code: str, base_seed: int, other_seeds: Sequence[int], *, timeout: float = TIMEOUT
+    ) -> list[ProgramRun]:
+        """The base seed in a fresh interpreter, the base seed again and the others in warm ones.
+
+        The two base runs differ in all that a program must not depend on: the order of hashes, what uninitialised
+        memory holds, the time, the state of global generators, libraries that something else had imported. Ends with
+        the first run that failed.
+        """
+        runs = [self.run(code, base_seed, timeout=timeout, fresh=True)]
+        for seed in (base_seed, *other_seeds):
+            if runs[-1].failed:
+                break
+            runs.append(self.run(code, seed, timeout=timeout))
+        return runs
 
     def _order(self, folder: Path, seed: int, timeout: float, fresh: bool) -> dict[str, Any]:
         of_run = Room(work=folder, readable=self.folders)

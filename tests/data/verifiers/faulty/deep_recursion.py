@@ -1,0 +1,14 @@
+# Calls itself without end.
+# runs: exit_code
+import json
+import os
+
+seed = int(os.environ["MCQ_SEED"])
+def price(day):
+    return price(day - 1) + 1
+
+
+value = price(seed)
+
+print("QUESTION_JSON: " + json.dumps(f"A made-up price starts at {50 + seed % 40}. What is the value?"))
+print("ANSWER_VALUE_JSON: " + json.dumps(f"{value}"))

@@ -1,0 +1,12 @@
+# Never ends with some seeds.
+# runs: fails_on_some_seeds
+import json
+import os
+
+seed = int(os.environ["MCQ_SEED"])
+value = seed
+while seed % 3 == 1:
+    value += 1
+
+print("QUESTION_JSON: " + json.dumps(f"A made-up price starts at {50 + seed % 40}. What is the value?"))
+print("ANSWER_VALUE_JSON: " + json.dumps(f"{value}"))

@@ -1,0 +1,11 @@
+# Leaves before what it printed is written.
+# runs: answer_missing question_missing
+import json
+import os
+
+seed = int(os.environ["MCQ_SEED"])
+value = 50 + seed % 40
+
+print("QUESTION_JSON: " + json.dumps(f"What is {value}?"))
+print("ANSWER_VALUE_JSON: " + json.dumps(f"{value}"))
+os._exit(0)

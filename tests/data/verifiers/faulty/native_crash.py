@@ -1,0 +1,12 @@
+# Reads address 0.
+# source: native_code
+# runs: exit_code
+import ctypes
+import json
+import os
+
+seed = int(os.environ["MCQ_SEED"])
+value = ctypes.string_at(0) + seed
+
+print("QUESTION_JSON: " + json.dumps(f"A made-up price starts at {50 + seed % 40}. What is the value?"))
+print("ANSWER_VALUE_JSON: " + json.dumps(f"{value}"))

@@ -1,0 +1,11 @@
+# Prints the question twice.
+# runs: question_repeated
+import json
+import os
+
+seed = int(os.environ["MCQ_SEED"])
+value = 50 + seed % 40
+
+print("QUESTION_JSON: " + json.dumps(f"What is {value}?"))
+print("QUESTION_JSON: " + json.dumps(f"What is {value}?"))
+print("ANSWER_VALUE_JSON: " + json.dumps(f"{value}"))

@@ -1,0 +1,12 @@
+# The global generator, without a seed.
+# source: unseeded_random
+# runs: nondeterministic
+import json
+import os
+import random
+
+seed = int(os.environ["MCQ_SEED"])
+value = seed + random.randint(0, 10**6)
+
+print("QUESTION_JSON: " + json.dumps(f"A made-up price starts at {50 + seed % 40}. What is the value?"))
+print("ANSWER_VALUE_JSON: " + json.dumps(f"{value}"))

@@ -1,0 +1,10 @@
+# Runs code out of a text.
+# source: dynamic_code
+import json
+import os
+
+seed = int(os.environ["MCQ_SEED"])
+exec("value = seed + 1")
+
+print("QUESTION_JSON: " + json.dumps(f"A made-up price starts at {50 + seed % 40}. What is the value?"))
+print("ANSWER_VALUE_JSON: " + json.dumps(f"{value}"))

@@ -1,0 +1,11 @@
+# No Python program.
+# source: syntax
+# runs: exit_code
+import json
+import os
+
+seed = int(os.environ["MCQ_SEED"])
+value = (seed
+
+print("QUESTION_JSON: " + json.dumps(f"A made-up price starts at {50 + seed % 40}. What is the value?"))
+print("ANSWER_VALUE_JSON: " + json.dumps(f"{value}"))
