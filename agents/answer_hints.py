@@ -138,13 +138,16 @@ def _in_file(text: str, options: Options) -> frozenset[str] | None:
     return frozenset(found) if found else None
 
 
+_FAULT = re.compile(r"\b(?:error|fail\w*|exception|limit|unauthori[sz]ed|login|denied|timeout|timed out|usage|see|cf)\b", re.IGNORECASE)
+
+
 def _emphasised(text: str, options: Options) -> frozenset[str] | None:
     """One letter, set in bold or in parentheses at the end of the last sentence, and no other like it."""
     bold = [one for one in re.finditer(rf"{OPEN}[\"'(\[]?([A-D])[\"')\].:]*{CLOSE}", text) if not _rejected(text, one.start())]
     if bold and len({one[1] for one in bold}) == 1 and not re.search(r"`", text):
         return frozenset(bold[0][1])
     end = re.search(r"[\s(\[]\(([A-D])\)[.!\s]*\Z", text[-300:])
-    if end and not _rejected(text, len(text) - len(text[-300:]) + end.start(1) - 1):
+    if end and not _FAULT.search(text[-300:]) and not _rejected(text, len(text) - len(text[-300:]) + end.start(1) - 1):
         return frozenset(end[1])
     return None
 

@@ -8,6 +8,7 @@ or none (it says that no option is the answer). A letter that only occurs is no 
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from backtrader_bench.agents import answer_words as words
@@ -29,6 +30,8 @@ _ALSO = re.compile(
     rf"[ ]?(?:[,/&+|、]|\b(?:and|or|und|oder|et|ou|y|o|e|vs\.?)\b|[和或与])"
     rf"[ ]?(?:and |or |maybe |possibly |perhaps |option |both )?[\"'(\[{OPEN}]{{0,6}}([A-Da-d])(?![\w'+#-])(?!\s(?:is|are|was|would|has|fails|only)\b)"
 )
+_AFTERS = "-(=<>[]{}|*✓✔✅:;,.!?)" + CLOSE + OPEN
+"""Signs that may follow a letter after a blank."""
 _RUN = re.compile(r"(?=[A-D]{2,4}(?!\w))([A-D])(?!\1)[A-D]+")
 _END = re.compile(r"[.!?。！？]+(?=[\s\"')\]]|$)|[。！？\n]")
 _LONGEST = 400
@@ -135,6 +138,8 @@ def _more_words(text: str, at: int) -> bool:
 
 def _letter(text: str, at: int, found: re.Match[str], options: Options, *, lower: bool) -> Object | None:
     letter, end = found[1].upper(), found.end()
+    if found[2].startswith("'") and text[found.start() - 1 : found.start()] != "'":
+        return None
     wrapped = bool(found[2]) or text[found.start() - 1 : found.start()] in tuple(f"{OPEN}\"'([$")
     if found[1].islower() and not (wrapped or (lower and _closed(text, end))):
         return None
@@ -172,7 +177,7 @@ def follows(text: str, end: int) -> bool:
         return len(rest) == 1 or not rest[1].isalnum() or ord(rest[1]) > 0x2FFF
     if rest[0].isspace():
         word = rest.split()[0] if rest.split() else ""
-        return not word or not word[0].isalnum() or word.rstrip(".,:;").lower() in words.CONNECTORS
+        return not word or word[0] in _AFTERS or ord(word[0]) > 0x36F or word.rstrip(".,:;").lower() in words.CONNECTORS
     return ord(rest[0]) > 0x2FFF or rest[0] in "\u2713\u2714\u2705\u2611|" or rest[0] in _CLOSERS.replace("'", "")
 
 
@@ -205,9 +210,10 @@ def _weighed(text: str, cue: re.Match[str], found: Object) -> Statement:
     before = text[start : cue.start()]
     tail = text[found.end : found.end + 3].lstrip("\"')] ")
     weight = FINAL if words.FINAL.search(before[-40:]) or words.FINAL.search(cue[0]) else PLAIN
-    if words.UNREAL.search(before) or tail[:1] in ("?", "？"):
+    clause = words.BUT.split(before)[-1]
+    if words.UNREAL.search(clause) or words.NOT.search(clause) or tail[:1] in ("?", "？"):
         weight = -1
-    elif words.DOUBT.search(before) or words.DOUBT.search(text[cue.end() : found.end]):
+    elif words.DOUBT.search(clause) or words.DOUBT.search(text[cue.end() : found.end]):
         weight = HINT
     return Statement(start, found.end, found.letters, weight)
 
@@ -215,7 +221,10 @@ def _weighed(text: str, cue: re.Match[str], found: Object) -> Statement:
 def _after(text: str, cue: re.Match[str], options: Options) -> Object | None:
     """The object of an announcement: right after it, on the next line after a heading, or at the end of the sentence."""
     at = _past_words(text, cue.end())
-    near = object_at(text, at, options, lower=text[at - 1 : at] in ":=" or text[at : at + 1] in ":=|\"'")
+    small = text[cue.end() : at].rstrip().endswith((":", "=", "|")) or text[at : at + 1] in tuple("bcd")
+    near = object_at(text, at, options, lower=small)
+    if near is not None and _bare_name(text, cue, at):
+        return None
     if near is not None:
         if words.NOT.search(text[cue.end() - 1 : at]) and len(near.letters) == 1:
             return _instead(text, near.end, options)
@@ -227,6 +236,13 @@ def _after(text: str, cue: re.Match[str], options: Options) -> Object | None:
         near = alone(line, options) if len(line) < _LONGEST else None
         return near and Object(near.letters, heading.end() + near.end)
     return _last_in_sentence(text, cue.end(), options)
+
+
+def _bare_name(text: str, cue: re.Match[str], at: int) -> bool:
+    """``answer A`` inside a sentence, without a word or sign that says it is one."""
+    if cue.re is not words.NOUN or not words.ENGLISH.fullmatch(cue[0]) or text[cue.end() : at].strip() or not re.match(r"[ ]?[A-Da-d]\b", text[at : at + 3]):
+        return False
+    return bool(re.search(r"\w", text[sentence_start(text, cue.start()) : cue.start()]))
 
 
 def _instead(text: str, at: int, options: Options) -> Object | None:
@@ -258,14 +274,14 @@ _MARK = re.compile(r"[:=|→⇒_]+|->|=>|\?:|-(?= )")
 
 def _is_letter_word(text: str, at: int, end: int) -> bool:
     """``a`` as a label: ``Answer: a``."""
-    return end - at == 1 and text[at] in "aA" and _closed(text, end)
+    return end - at == 1 and (text[at] == "A" or (text[at] == "a" and _closed(text, end)))
 
 
 def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
     """The only option that the rest of the sentence takes, where it does so in so many words."""
     end = sentence_end(text, at)
     found: dict[str, int] = {}
-    for letter in re.compile(rf"(?<![\w'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])(?![A-Za-z0-9_])").finditer(text, at, min(len(text), end + 1)):
+    for letter in re.compile(rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])(?![A-Za-z0-9_])").finditer(text, at, min(len(text), end + 1)):
         taken = _LETTER.match(text, letter.start(1))
         before = text[at : letter.start()]
         if taken is None or words.NOT.search(before + " ") or words.NAMING.search(before):
@@ -276,8 +292,10 @@ def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
     if len(found) == 1:
         ((letter_found, stop),) = found.items()
         final = stop >= end - 1 or not text[stop:end].strip(" .,;:!)\"'" + CLOSE)
-        led = re.search(r"(?:[:=]|\b(?:is|be|on|with|to|for|option|letter|choice|as))[ \"'(\[]*$", text[at:stop].rstrip(_CLOSERS + LETTERS))
-        if (final or led) and not options.ambiguous(letter_found):
+        lead = text[at:stop].rstrip(_CLOSERS + LETTERS)
+        led = re.search(r"(?:[:=→]|\b(?:is|be|on|with|to|for|option|letter|choice|as|la|die|letra|é|è|es|est|ist))[ \"'(\[]*$", lead)
+        ended = final and re.search(r"(?:[,:]|[^\x00-\x7f])[ \"'(\[]*$", lead)
+        if (ended or led) and not options.ambiguous(letter_found):
             return Object(frozenset({letter_found}), stop)
         return None
     if found:
@@ -300,12 +318,16 @@ def _capital_before(before: str) -> bool:
 
 def alone(line: str, options: Options) -> Object | None:
     """The object that a line consists of: a letter, a letter with its own text, an option's text."""
-    bare = line.strip(" \t.!,;:*~#>|-" + "✅✔✓→👉🎯●•⏺\u200d")
+    bare = line.lstrip(" \t.!,;:*~#>|-✅✔✓→👉🎯●•⏺").rstrip(" \t.!,;:*~>|-✅✔✓→👉🎯●•⏺")
     bare = re.sub(rf"^(?:{words.LABEL.pattern})[ :]+(?=\W*[A-D]\W*$)", "", bare, flags=re.IGNORECASE)
     offset = line.find(bare) if bare else 0
     whole = options.letter_of(bare.strip("\"'()[]{}$" + OPEN + CLOSE).rstrip(".")) or options.letter_of(bare)
     if whole and (len(bare) > 1 or bare not in LETTERS):
         return Object(frozenset({whole}), offset + len(bare))
+    after = re.fullmatch(r"(.+?)[ ,:-]*[(\[]([A-D])[)\]]", bare)
+    named = options.letter_of(after[1]) if after else None
+    if after and named:
+        return Object(frozenset({named, after[2]}), offset + len(bare))
     lead = _LEAD.match(bare)
     letter = _LETTER.match(bare, lead.end() if lead else 0)
     if letter is None:
@@ -326,24 +348,38 @@ def _same_text(rest: str, letters: frozenset[str], options: Options) -> bool:
 
 
 def lines_alone(text: str, options: Options) -> Iterator[Statement]:
-    """Lines that are nothing but an answer. Two or more in a row are a list."""
+    """Lines that are nothing but an answer. Several in a row are a list, and among other scraps they are noise.
+
+    A letter without emphasis counts only as the first or last line or as a paragraph of its own.
+    """
+    lines = text.split("\n")
+    filled = [number for number, line in enumerate(lines) if line.strip(" \t-=_.~")]
     at = 0
     found: list[tuple[int, Statement]] = []
-    for number, line in enumerate(text.split("\n")):
-        if 0 < len(line) < _LONGEST and not line.isspace() and not line.rstrip().endswith("?"):
+    for number, line in enumerate(lines):
+        if 0 < len(line) < _LONGEST and not line.isspace() and not line.rstrip().endswith(("?", "？")):
             one = alone(line, options)
-            if one is not None and one.letters:
+            if one is not None and one.letters and (len(line.strip()) > 8 or _stands_out(lines, filled, number)):
                 found.append((number, Statement(at, at + len(line), one.letters, PLAIN)))
         at += len(line) + 1
     near = {number for number, _ in found}
-    for number, statement in found:
-        if not {number - 1, number + 1} & near or len({one.letters for _, one in found}) == 1:
-            yield statement
+    same = len({one.letters for _, one in found}) == 1
+    yield from (statement for number, statement in found if same or not {number - 1, number + 1} & near)
+
+
+def _stands_out(lines: list[str], filled: list[int], number: int) -> bool:
+    line = lines[number].strip()
+    if OPEN in line:
+        return True
+    around = (lines[number - 1] if number else "", lines[number + 1] if number + 1 < len(lines) else "")
+    scraps = [place for place in filled[:60] + filled[-60:] if place != number and len(lines[place].strip()) <= 2]
+    others = {lines[place].strip(" ().*") for place in scraps} - {line.strip(" ().*"), "", "{", "}", "[", "]", "$$"}
+    return not others and (number in (filled[0], filled[-1]) or not (around[0].strip() or around[1].strip()))
 
 
 def judged(text: str, options: Options) -> Iterator[Statement]:
     """Letters and option texts that a verdict follows: ``Option C is the correct one``."""
-    for found in re.compile(rf"(?<![\w'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}(?![A-Za-z0-9_])").finditer(text):
+    for found in re.compile(rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}(?![A-Za-z0-9_])").finditer(text):
         if words.AFTER.match(text, found.end()) and not options.ambiguous(found[1]):
             yield from _verdict(text, found, found[1])
     for found in options.pattern.finditer(text):
@@ -359,14 +395,28 @@ def _verdict(text: str, found: re.Match[str], letter: str) -> Iterator[Statement
     end = verdict.end()
     asked = text[sentence_end(text, end) :][:1] in ("?", "？")
     listed = re.search(r"\b(?:and|or|both|nor|neither)[ \"'(]*$|[,/&][ ]?$", before) and re.search(r"(?<!\w)[A-D]\W", before)
-    if not asked and not listed and not words.UNREAL.search(before) and not words.NOT.search(before) and not words.NAMING.search(before):
+    if not asked and not listed and not words.UNREAL.search(words.BUT.split(before)[-1]) and not words.NOT.search(before) and not words.NAMING.search(before):
         yield Statement(start, end, frozenset({letter}), PLAIN)
+
+
+_REASONED = re.compile(rf"^[\"'(\[{OPEN}]{{0,3}}([A-D])[\"')\].,{CLOSE}]{{0,4}} (?:because|since)\b", re.MULTILINE)
+
+
+def reasoned(text: str, options: Options) -> Iterator[Statement]:
+    """``B because ...`` at the start of a line."""
+    for found in _REASONED.finditer(text):
+        if not options.ambiguous(found[1]):
+            yield Statement(found.start(), found.end(), frozenset(found[1]), WEAK)
+
+
+_LABELS = re.compile(rf"[ ]?(?:the )?(?:{words.LABEL.pattern})?[ ]?", re.IGNORECASE)
 
 
 def weak(text: str, options: Options) -> Iterator[Statement]:
     """``So C.``, ``it's (C)``, ``→ C``: with nothing else in the sentence after the letter."""
-    for cue in words.WEAK.finditer(text):
-        found = object_at(text, cue.end(), options, lower=False)
+    for cue in chain(words.WEAK.finditer(text), words.REPLACING.finditer(text)):
+        label = _LABELS.match(text, cue.end())
+        found = object_at(text, label.end() if label else cue.end(), options, lower=False)
         if found is None or len(found.letters) != 1:
             continue
         (letter,) = found.letters
@@ -375,9 +425,31 @@ def weak(text: str, options: Options) -> Iterator[Statement]:
         before = text[start : cue.start()]
         tail = text[sentence_end(text, found.end) :][:1]
         numeric = options.is_numeric(letter) and text[cue.end() : found.end].strip(_OPENERS + _CLOSERS + " ") not in LETTERS
-        if rest or tail == "?" or words.UNREAL.search(before) or words.DOUBT.search(before):
+        clause = words.BUT.split(before)[-1]
+        if rest or tail == "?" or words.UNREAL.search(clause) or words.DOUBT.search(clause):
             continue
-        yield Statement(start, found.end, found.letters, HINT if numeric else WEAK)
+        weight = HINT if numeric else PLAIN if cue.re is words.REPLACING else WEAK
+        yield Statement(cue.start() if weight == PLAIN else start, found.end, found.letters, weight)
+
+
+def tabled(text: str, options: Options) -> Iterator[Statement]:
+    """A table with a column of answers: what its cells say."""
+    for head in re.finditer(r"^[ \t]*\|.*\|[ \t]*\n[ \t]*\|[ :|-]+\|[ \t]*\n", text, re.MULTILINE):
+        names = head[0].split("\n", 1)[0].strip().strip("|").split("|")
+        column = next((place for place, name in enumerate(names) if words.NOUN.fullmatch(name.strip())), None)
+        if column is None:
+            continue
+        said: set[str] = set()
+        end = head.end()
+        for line in text[end : end + 2000].split("\n"):
+            if not line.strip().startswith("|"):
+                break
+            cells = line.strip().strip("|").split("|")
+            one = alone(cells[column], options) if column < len(cells) else None
+            said |= one.letters if one else set()
+            end += len(line) + 1
+        if said:
+            yield Statement(head.start(), end, frozenset(said), PLAIN)
 
 
 _BOXED = re.compile(r"\\(?:boxed|fbox|framebox)\s*\{((?:[^{}\n]|\{[^{}\n]*\}){0,300})\}")

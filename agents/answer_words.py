@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+_ENGLISH = "answer|choice|selection|solution|verdict|conclusion|pick|guess|decision|vote|ans"
 _NOUNS = (
-    r"answer|choice|selection|solution|verdict|conclusion|pick|guess|decision|vote|ans"
+    rf"{_ENGLISH}"
     r"|antwort|lösung|auswahl|réponse|reponse|choix|respuesta|solución|elección"
     r"|resposta|solução|risposta|soluzione|antwoord|odpowiedź|odpověď|odpoved|svar(?:et)?|vastaus|válasz|megoldás"
     r"|cevap|cevabı|yanıt|yanıtı|răspuns(?:ul)?|raspuns(?:ul)?|απάντηση"
@@ -26,14 +27,20 @@ _RIGHT = (
     r"correct|right|true|best|accurate|the answer|my answer|the (?:one|winner)|it\b|richtig|korrekt|correcte?|correct[ao]|corret[ao]"
     r"|juste|giust[ao]|верн\w*|правильн\w*|helyes|poprawna|doğru"
 )
+_ANNOUNCED = (
+    rf"(?:correct|right|best|final|selected|chosen|proper|my|richtige|beste|bonne|juste) (?:{_LABELS}|one)"
+    r"|(?:option|one|choice|statement|letter) (?:that|which) [^.,;:\n]{2,40}?(?= is\b)|(?:result|response)(?=[ ]?[:=])"
+    r"|(?:opción|alternativa|opção|opzione|lettera|letra|option|letter) (?:correct[ao]|corret[ao]|corretta|elegida)"
+)
 _BE = (
-    r"is|are|was|would be|will be|must be|should be|has to be|can only be|could only be|appears to be|seems to be|turns out to be"
+    r"'s|is|are|was|would be|will be|must be|should be|has to be|can only be|could only be|appears to be|seems to be|turns out to be"
     r"|remains|becomes|looks to be|looks like|might be|may be|could be|ist|wäre|lautet|est|serait|es|sería|é|è|seria|sarebbe|is dus"
     r"|есть|je|to|är|er|on|az?|este"
 )
 
-NOUN = re.compile(rf"(?<![^\W_])(?:{_NOUNS})(?![^\W_\u3000-\u9fff\uac00-\ud7af]|'s\b)(?:\s?\((?:[^()\n]{{2,20}})\))?", re.IGNORECASE)
+NOUN = re.compile(rf"(?<![^\W_])(?:{_ANNOUNCED}|{_NOUNS})(?![^\W_\u3000-\u9fff\uac00-\ud7af]|'s [a-z])(?:\s?\((?:[^()\n]{{2,20}})\))?", re.IGNORECASE)
 """A noun that announces: ``answer``, ``Antwort``, ``choice`` ..."""
+ENGLISH = re.compile(_ENGLISH, re.IGNORECASE)
 CJK_NOUN = re.compile("(?:答案|回答|正确选项|正確選項|正解|答え|解答|正しいのは|故?[应應该該]*[选選择擇]+(?:项|項|择)?|정답|답변|답)")
 """The same where words are not parted."""
 VERB = re.compile(
@@ -53,7 +60,7 @@ FILE = re.compile(
 """A report of a file written: the letter follows, quoted or with where it went."""
 WEAK = re.compile(
     r"(?:\b(?:so|thus|hence|therefore|consequently|accordingly|it(?: must| has to| should)? be|it is|it's|that is|that's|this is|must be|has to be"
-    r"|(?:that |which |this )?leaves?(?: us| me)?(?: with)?(?: only)?|leaving(?: only)?|only|matches|points? to|gives|yields|equals|means|namely|donc|also|luego|entonces|quindi|так что)\b"
+    r"|(?:that |which |this )?leaves?(?: us| me)?(?: with)?(?: only)?|leaving(?: only)?|only|makes it|looks like|matches|corresponds to|points? to|gives|yields|equals|means|namely|donc|also|luego|entonces|quindi|так что)\b"
     r"|->|=>|→|⇒|∴|➡|👉)[ ]?[,:]?",
     re.IGNORECASE,
 )
@@ -61,7 +68,7 @@ WEAK = re.compile(
 AFTER = re.compile(
     rf"[ ]?(?:,? ?(?:is|are|must be|has to be|should be|would be|seems(?: to be)?|appears(?: to be)?|looks|wins|ist|est|es|é|è|—|-|:)"
     rf" (?:(?:clearly|definitely|therefore|thus|indeed|probably|also|the|my|die|das|la|le|el|a|o|final|only|single|one that is|most likely|likely)\s)*"
-    rf"(?:{_RIGHT})(?!\w)|,? it is\b|[^\S\n]?[✓✔✅☑]|[是为為]?(?:正确|正確|对的|正しい|が正|が適切))",
+    rf"(?:{_RIGHT})(?!\w)|,? it is\b|[ ](?:richtig|korrekt|correct[ao]|corrett?[ao])\b|[^\S\n]?[✓✔✅☑]|[是为為]?(?:正确|正確|对的|正しい|が正|が適切))",
     re.IGNORECASE,
 )
 """What makes a letter before it a statement: ``is the correct one``."""
@@ -71,7 +78,7 @@ LABELLED = re.compile(rf"\b(?:{_LABELS})\s*$", re.IGNORECASE)
 BE = re.compile(rf"(?:{_BE})(?!\w)", re.IGNORECASE)
 FILLER = re.compile(
     r"(?:the|letter|again|still|now|then|therefore|thus|indeed|clearly|definitely|probably|likely|most|simply|just|obviously|certainly|surely"
-    r"|in fact|of course|should|to|be|la|le|el|il|die|der|das|lo|l'|o|a|de|que|opt(?:ion)?|with|for|on|as|my|final|correct|right|best|as follows|given below|below|shown)(?!\w)",
+    r"|in fact|of course|should|to|be|la|le|el|il|die|der|das|lo|l'|o|a|de|que|opt(?:ion)?|with|for|on|as|my|final|correct|right|best|corret[ao]|corrett[ao]|correct[ao]|richtige|juste|as follows|given below|below|shown)(?!\w)",
     re.IGNORECASE,
 )
 PARTICLE = re.compile("[はが为為是应應该該选選项項有只即、就은는이\uac00]+")
@@ -89,10 +96,17 @@ UNREAL = re.compile(
     r"\b(?:if|suppose|supposing|assum\w+|were|whether|unless|had|first (?:instinct|thought|guess|impression|idea)|initial\w*|at first|originally|earlier|previously"
     r"|tempt\w*|people|many|some(?:one)?|others?|students?|might (?:think|say|be tempted)|you (?:might|may|could|would)|one (?:might|may|could|would)"
     r"|obvious (?:answer|reply|choice)|naive\w*|naïve|trap|distractor|wrong|incorrect|fals[eo]|falsch\w*|example|e\.g\.|sample|template|format|hypothetical\w*"
-    r"|notes?|says?|claims?|according to|wenn|falls|si|se|假设|如果|もし|错误|nem|not|isn't|don't|doesn't|didn't|can't|cannot|won't|wouldn't)\b",
+    r"|notes?|says?|claims?|according to|wenn|falls|si (?:la|el|le|fuera)|假设|如果|もし|错误|nem|not|isn't|don't|doesn't|didn't|can't|cannot|won't|wouldn't)\b",
     re.IGNORECASE,
 )
 """Before an announcement in its sentence: nobody says that this is the answer."""
+BUT = re.compile(r"\b(?:but|however|yet|though|sondern|aber|mais|pero|sino|mas|ma)\b|[;]|但|而")
+"""Parts a sentence into what no longer holds and what does."""
+REPLACING = re.compile(
+    r"(?:\b(?:correction|make (?:that|it)|i mean(?:t)?|scratch that|no|rather|nein|korrektur|corrección|sondern|sino|updated?)\b|而是)[ ]?[,:;-]?",
+    re.IGNORECASE,
+)
+"""Takes back what came before, when a letter follows and ends the sentence."""
 DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|might|may|could|vielleicht|peut-être|quizás?|talvez|forse|not sure|unsure)\b|可能", re.IGNORECASE)
 TURN = re.compile(
     r"\b(?:no|wait|actually|scratch|correct(?:ion|ing|ed)|hold on|reflection|second thoughts?|hmm+|sorry|mistaken?|misread|wrong|instead|rather|revis\w+|updat\w+"

@@ -13,7 +13,7 @@ from backtrader_bench.agents import answer_text, answer_words
 from backtrader_bench.agents.answer_hints import hints, listings, masked
 from backtrader_bench.agents.answer_json import from_json
 from backtrader_bench.agents.answer_statements import (
-    LETTERS, Options, Statement, angled, announced, boxed, fold, judged, lines_alone, weak,
+    LETTERS, Options, Statement, angled, announced, boxed, fold, judged, lines_alone, reasoned, tabled, weak,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _letters(text: str, options: Options) -> frozenset[str] | None:
         return frozenset(whole[0].upper())
     shown = masked(text, options)
     statements: list[Statement] = []
-    for find in (angled, boxed, announced, judged, lines_alone, weak):
+    for find in (angled, boxed, announced, judged, lines_alone, reasoned, tabled, weak):
         statements += find(shown, options)
     found = fold(shown, [one for one in statements if one.weight >= 0])
     return found if found is not None else hints(text, shown, options)

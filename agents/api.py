@@ -1,13 +1,12 @@
 """``api:openai/MODEL`` and ``api:anthropic/MODEL``: one chat completion and no tools, the honest no-tools baseline.
 
-Goes through the vendors' own SDKs (extra ``api``); their variables (``OPENAI_BASE_URL``, ``ANTHROPIC_BASE_URL``) lead to
-compatible endpoints. Settings follow the model: ``api:openai/gpt-x?temperature=0&max_completion_tokens=20000``.
+Goes through the vendors' own SDKs (extra ``api``); their variables (``OPENAI_BASE_URL``, ``ANTHROPIC_BASE_URL``) lead
+to compatible endpoints. Settings follow the model: ``api:openai/gpt-x?temperature=0&max_completion_tokens=20000``.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import re
 import site
 import sys
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from backtrader_bench.agents import environment
+from backtrader_bench.agents import environment, streams
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
 from backtrader_bench.attempts import ErrorKind, Failure, ToolCall, Usage
 from backtrader_bench.errors import MissingError, UsageError
@@ -123,10 +122,9 @@ def command(ask: Ask, program: Path) -> Command:
 
 def parse(raw: Raw) -> Reply:
     """The normal form of the child's one event."""
-    events = [event for line in raw.stdout.splitlines() if (event := _event(line)) is not None]
+    events = [event for event in streams.events(raw.stdout) if event.get("type") in ("result", "error")]
     if not events:
-        error = None if raw.code else Failure(kind="other", message="the program ended without a result")
-        return Reply(error=error)
+        return Reply(error=streams.unended(raw, "the program"))
     last = events[-1]
     if last["type"] == "error":
         return Reply(error=_failure(last))
@@ -138,45 +136,18 @@ def parse(raw: Raw) -> Reply:
     )  # fmt: skip
 
 
-def _event(line: bytes) -> dict[str, Any] | None:
-    try:
-        event = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return event if isinstance(event, dict) and event.get("type") in ("result", "error") else None
-
-
 def _call(call: Mapping[str, Any]) -> ToolCall:
     """A call that came without any tool to call: nothing ran."""
     function = call.get("function") or call
-    return ToolCall(name=str(function.get("name"))[:200], arguments=str(function.get("arguments"))[:2000],
-                    executed=False)  # fmt: skip
+    return streams.tool_call(function.get("name"), function.get("arguments"), executed=False)
 
 
 def _failure(event: Mapping[str, Any]) -> Failure:
-    from backtrader_bench.agents.ask import failure
-
-    return failure(kind_of(event), str(event["message"]), event.get("status"), event.get("retry_after"))
-
-
-def kind_of(event: Mapping[str, Any]) -> ErrorKind:
-    """The kind of an error: by what it says of quota and context, which several statuses carry, then by status."""
-    said = f"{event.get('code')} {event.get('error_type')} {event['message']}".casefold()
-    status = event.get("status")
-    if re.search(r"insufficient_quota|billing|credit balance|exceeded your current quota", said) or status == 402:
-        return "quota"
-    if re.search(r"context_length|context window|context length|prompt is too long|too many tokens", said):
-        return "context"
-    if status is None:
-        return _without_status(event["names"], said)
-    kinds: dict[int, ErrorKind] = {401: "auth", 403: "auth", 408: "network", 413: "context", 429: "rate_limit"}
-    return kinds.get(status, "overloaded" if status >= 500 else "other")
-
-
-def _without_status(names: list[str], said: str) -> ErrorKind:
-    if "APIConnectionError" in names:
-        return "network"
-    return "auth" if re.search(r"api.?key|authentication|credential", said) else "other"
+    """Several statuses stand for a quota or a context that is full: the words say which."""
+    message, status = str(event["message"]), event.get("status")
+    words = f"{event.get('code')} {event.get('error_type')} {message}"
+    kind: ErrorKind = "network" if "APIConnectionError" in event["names"] else streams.kind_of(status, words)
+    return streams.failure(message, status=status, kind=kind, retry_after=event.get("retry_after"))
 
 
 def _check(model: str | None) -> None:

@@ -16,6 +16,8 @@ from typing import Any
 MAX_TOKENS = 16_000
 """Anthropic's protocol wants a bound on every reply."""
 
+# Settings go into the request as they are (``extra_body``): which of them an SDK has names for changes by version.
+
 
 def anthropic_message(order: dict[str, Any]) -> dict[str, Any]:
     """Messages protocol."""
@@ -25,7 +27,7 @@ def anthropic_message(order: dict[str, Any]) -> dict[str, Any]:
     with anthropic.Anthropic(max_retries=0, timeout=order["timeout"]) as client:
         reply = client.messages.create(
             model=order["model"], system=order["system"], messages=[{"role": "user", "content": order["prompt"]}],
-            **{"max_tokens": MAX_TOKENS, **order["options"]},
+            max_tokens=order["options"].get("max_tokens", MAX_TOKENS), extra_body=order["options"],
         )  # fmt: skip
     used = reply.usage
     return {
@@ -48,7 +50,7 @@ def openai_completion(order: dict[str, Any]) -> dict[str, Any]:
 
     with openai.OpenAI(max_retries=0, timeout=order["timeout"]) as client:
         reply = client.chat.completions.create(
-            model=order["model"], **order["options"],
+            model=order["model"], extra_body=order["options"],
             messages=[{"role": "system", "content": order["system"]}, {"role": "user", "content": order["prompt"]}],
         )  # fmt: skip
     if not reply.choices:
@@ -106,13 +108,17 @@ def retry_after(headers: Any) -> float | None:
 ASK = {"anthropic": anthropic_message, "openai": openai_completion}
 
 
-def main() -> int:
-    """Ask, and say what came of it; exit code 0 for a reply, 1 for an error."""
-    order = json.load(sys.stdin)
+def event_of(order: dict[str, Any]) -> dict[str, Any]:
+    """Ask; a ``result``, or an ``error`` that says what the SDK raised."""
     try:
-        event = {"type": "result", **ASK[order["provider"]](order)}
-    except Exception as error:  # noqa: BLE001 - whatever the SDK raises is what there is to say
-        event = {"type": "error", **problem(error)}
+        return {"type": "result", **ASK[order["provider"]](order)}
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what there is to say
+        return {"type": "error", **problem(error)}
+
+
+def main() -> int:
+    """From stdin to stdout; exit code 0 for a reply, 1 for an error."""
+    event = event_of(json.load(sys.stdin))
     print(json.dumps(event), flush=True)
     return 0 if event["type"] == "result" else 1
 

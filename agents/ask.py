@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backtrader_bench.agents import isolation, process, usage
+from backtrader_bench.agents import isolation, process, streams, usage
 from backtrader_bench.agents.backend import Raw, Reply
-from backtrader_bench.attempts import Failure, ToolCall
+from backtrader_bench.attempts import ToolCall
 from backtrader_bench.errors import HarnessError, MissingError, UsageError
 
 if TYPE_CHECKING:
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from backtrader_bench.agents.backend import Ask, Backend, Command
     from backtrader_bench.agents.process import Ended
-    from backtrader_bench.attempts import ErrorKind
+    from backtrader_bench.attempts import ErrorKind, Failure
 
-LONGEST_MESSAGE = 500
 CAPS = process.Caps()
 
 
@@ -72,7 +71,8 @@ def _program(backend: Backend, ask: Ask, cancel: threading.Event | None, mark: s
     ended, facts = _run(backend, ask, command, cancel, mark)
     if ended.why == "cancel":
         raise AskCancelled(backend.name)
-    files = {**ended.files, **{name: path for name, path in command.collect.items() if path.exists()}}
+    kept = {name: path for name, path in ended.files.items() if _is_own(path)}
+    files = {**kept, **{name: path for name, path in command.collect.items() if _is_own(path)}}
     reply = _reply(backend, ended, command)
     return dataclasses.replace(reply, seconds=ended.seconds, raw=files, isolation=facts)
 
@@ -98,34 +98,27 @@ def _reply(backend: Backend, ended: Ended, command: Command) -> Reply:
     assert backend.parse is not None
     reply = backend.parse(raw)
     if ended.why == "output":
-        return dataclasses.replace(reply, error=failure("other", f"more than {CAPS.disk >> 20} MiB of output"))
+        error = streams.failure(f"more than {CAPS.disk >> 20} MiB of output", kind="other")
+        return dataclasses.replace(reply, error=error)
     if raw.timed_out:
         return dataclasses.replace(reply, timed_out=True, error=None)
     if raw.cancelled:
         calls = reply.tool_calls or (ToolCall(name="unknown"),)
         return dataclasses.replace(reply, tool_calls=calls, error=None)
     if reply.error is None and raw.code != 0:
-        return dataclasses.replace(reply, error=exit_failure(raw))
+        return dataclasses.replace(reply, error=_exit_failure(raw, backend))
     return reply
 
 
-def exit_failure(raw: Raw) -> Failure:
+def _exit_failure(raw: Raw, backend: Backend) -> Failure:
     """The failure of a program that ended badly without saying why in its stream."""
-    words = raw.stderr.decode(errors="replace").strip().splitlines() or [""]
-    how = f"ended by signal {-raw.code}" if raw.code is not None and raw.code < 0 else f"exit code {raw.code}"
-    return failure("other", f"{how}: {words[-1]}" if words[-1] else how)
-
-
-def failure(
-    kind: ErrorKind, message: str, http_status: int | None = None, retry_after: float | None = None
-) -> Failure:
-    """A failure with its message on one line of at most 500 characters."""
-    line = " ".join(message.split())[:LONGEST_MESSAGE]
-    return Failure(kind=kind, message=line, http_status=http_status, retry_after=retry_after)
+    if raw.stderr.startswith(b"bwrap: execvp"):
+        return streams.failure(f"{backend.title} can't be started; {backend.install}", kind="missing")
+    return streams.unended(raw, backend.title)
 
 
 def _failed(kind: ErrorKind, message: str) -> Reply:
-    return Reply(error=failure(kind, message))
+    return Reply(error=streams.failure(message, kind=kind))
 
 
 def _not_started(backend: Backend, command: Command, problem: OSError | ValueError) -> Reply:
@@ -140,12 +133,17 @@ def _not_started(backend: Backend, command: Command, problem: OSError | ValueErr
 
 
 def _collected(command: Command) -> dict[str, bytes]:
-    return {name: _content(path) for name, path in command.collect.items() if path.exists()}
+    return {name: _content(path) for name, path in command.collect.items() if _is_own(path)}
+
+
+def _is_own(path: Path) -> bool:
+    """Whether it is there and no link: an agent could lay one to what only we may read."""
+    return path.exists() and not path.is_symlink()
 
 
 def _content(path: Path) -> bytes:
     if path.is_dir():
-        return b"".join(_content(file) for file in sorted(path.rglob("*")) if file.is_file())
+        return b"".join(_content(file) for file in sorted(path.rglob("*")) if file.is_file() and _is_own(file))
     with path.open("rb") as file:
         return file.read(CAPS.memory)
 

@@ -31,8 +31,11 @@ def find(environ: Mapping[str, str]) -> Path | None:
 
 def login(environ: Mapping[str, str]) -> str:
     """A key in the environment, or a login of the user's own."""
-    folder = Path(environ.get("CLAUDE_CONFIG_DIR") or clis.home(environ) / ".claude")
-    return clis.login_state(environ, KEYS, [folder / ".credentials.json"])
+    return clis.login_state(environ, KEYS, [_own_home(environ) / ".credentials.json"])
+
+
+def _own_home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("CLAUDE_CONFIG_DIR") or clis.home(environ) / ".claude")
 
 
 def command(ask: Ask, program: Path) -> Command:
@@ -51,7 +54,15 @@ def command(ask: Ask, program: Path) -> Command:
     env = clis.environment(ask, CLAUDE.allowed) | SETTINGS
     if not ask.own_config:
         env["CLAUDE_CONFIG_DIR"] = str(clis.folder(ask.private / "claude"))
-    return Command(argv=tuple(argv), stdin=ask.prompt.encode(), env=env, readable=clis.installation(program))
+    elif ask.environ.get("CLAUDE_CONFIG_DIR"):
+        env["CLAUDE_CONFIG_DIR"] = ask.environ["CLAUDE_CONFIG_DIR"]
+    return Command(
+        argv=tuple(argv),
+        stdin=ask.prompt.encode(),
+        env=env,
+        readable=clis.installation(program),
+        writable=clis.own(ask, _own_home(ask.environ)),
+    )
 
 
 def parse(raw: Raw) -> Reply:
@@ -143,8 +154,9 @@ def _usage(result: Event) -> Usage:
 
 def _cost(result: Event) -> Cost | None:
     usd = result.get("total_cost_usd")
-    known = isinstance(usd, (int, float)) and not isinstance(usd, bool) and 0 < usd < 1e6
-    return Cost(usd=float(usd), source="reported") if known else None
+    if not isinstance(usd, (int, float)) or isinstance(usd, bool) or not 0 < usd < 1e6:
+        return None
+    return Cost(usd=float(usd), source="reported")
 
 
 def _error(raw: Raw, result: Event | None, seen: list[Event]) -> Failure | None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from backtrader_bench.agents import locate
 from backtrader_bench.agents.backend import Ask
 from backtrader_bench.agents.environment import base
 from backtrader_bench.errors import UsageError
@@ -69,11 +70,12 @@ def _native(found: Path, natives: Iterable[str]) -> Path:
 
 
 def installation(program: Path) -> tuple[Path, ...]:
-    """What a program needs to read of its own: the folder of the package it lies in."""
-    packages = [folder for folder in program.parents if folder.parent.name == "node_modules"]
-    scoped = [folder for folder in program.parents if folder.parent.parent.name == "node_modules"]
-    chosen = next((folder for folder in [*packages, *scoped] if not folder.name.startswith("@")), program)
-    return (chosen,)
+    """What a program needs to read of its own: its npm package whole, as it may come with helpers; else as usual."""
+    for folder in program.parents:
+        scope = folder.parent if folder.parent.name.startswith("@") else folder
+        if scope.parent.name == "node_modules":
+            return (folder,)
+    return locate.installation(program)
 
 
 def login_state(environ: Mapping[str, str], keys: Iterable[str], files: Iterable[Path]) -> str:
@@ -85,6 +87,11 @@ def login_state(environ: Mapping[str, str], keys: Iterable[str], files: Iterable
         if file.is_file():
             return f"login file {file} (used with the agent's own configuration)"
     return "none found"
+
+
+def own(ask: Ask, *paths: Path) -> tuple[Path, ...]:
+    """Of the user's own files those that are there, where the user's own configuration is wanted."""
+    return tuple(path for path in paths if path.exists()) if ask.own_config else ()
 
 
 def home(environ: Mapping[str, str]) -> Path:

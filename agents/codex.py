@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from backtrader_bench.agents import clis, streams
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
+from backtrader_bench.agents.environment import DEFAULT_PATH
 from backtrader_bench.agents.streams import Event
 from backtrader_bench.attempts import Failure, ToolCall, Usage
 from backtrader_bench.errors import MissingError
@@ -57,6 +59,8 @@ def command(ask: Ask, program: Path) -> Command:
     env = clis.environment(ask, CODEX.allowed) | {"CODEX_HOME": str(home)}
     if ask.own_config:
         _borrow_login(ask.environ, home)
+        if ask.environ.get("OPENAI_BASE_URL"):
+            settings.append(f"openai_base_url={_toml(ask.environ['OPENAI_BASE_URL'])}")
     else:
         settings += _provider(ask.environ)
         env[KEY] = ask.environ.get(KEY) or ask.environ.get("OPENAI_API_KEY") or ""
@@ -80,6 +84,7 @@ def command(ask: Ask, program: Path) -> Command:
         env=env,
         collect={"sessions": home / "sessions"},
         readable=clis.installation(program),
+        writable=clis.own(ask, (_own_home(ask.environ) / "auth.json").resolve()),
     )
 
 
@@ -129,14 +134,14 @@ def _toolless(program: Path, private: Path, model: str | None) -> Path:
 @lru_cache(maxsize=4)
 def _catalogue(program: str, _changed: int) -> bytes:
     """The catalogue that the program ships with; asked once a process and version."""
-    done = subprocess.run(
-        [program, "debug", "models", "--bundled"], capture_output=True, timeout=60, stdin=subprocess.DEVNULL,
-        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "CODEX_HOME": "/"},
-    )  # fmt: skip
-    if done.returncode != 0 or not isinstance(streams.decoded(done.stdout), dict):
-        raise MissingError(
-            f"{program} can't list its models, which no-tools mode needs: {streams.one_line(done.stderr.decode())}"
-        )
+    with tempfile.TemporaryDirectory(prefix="bench-") as empty:
+        done = subprocess.run(
+            [program, "debug", "models", "--bundled"], capture_output=True, timeout=60, stdin=subprocess.DEVNULL,
+            env={"PATH": DEFAULT_PATH, "HOME": empty, "CODEX_HOME": empty},
+        )  # fmt: skip
+    if done.returncode != 0 or not streams.items((streams.decoded(done.stdout) or {}).get("models")):
+        said = streams.one_line(streams.last_words(done.stderr))
+        raise MissingError(f"{program} can't list its models, which no-tools mode needs: {said}")
     return done.stdout
 
 
@@ -220,7 +225,8 @@ def _model(session: list[Event]) -> str | None:
 def _usage(ending: Event) -> Usage:
     """Its input counts in what the cache served; what the cache took up is counted in as well."""
     usage = streams.mapping(ending.get("usage"))
-    read, written = streams.count(usage.get("cached_input_tokens")), streams.count(usage.get("cache_write_input_tokens"))
+    read = streams.count(usage.get("cached_input_tokens"))
+    written = streams.count(usage.get("cache_write_input_tokens"))
     return Usage(
         input=streams.uncached(streams.count(usage.get("input_tokens")), read, written),
         cache_read=read,

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import subprocess
+import tempfile
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
+
+from filelock import FileLock
 
 from backtrader_bench.agents import clis, streams
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
+from backtrader_bench.agents.environment import DEFAULT_PATH
 from backtrader_bench.agents.streams import Event
 from backtrader_bench.attempts import Failure, ToolCall, Usage
+from backtrader_bench.errors import MissingError
 
 KEYS = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN")
 _NOT_RUN = ("does not exist", "denied", "not allowed", "rejected", "permission")
@@ -29,7 +38,8 @@ def login(environ: Mapping[str, str]) -> str:
 def command(ask: Ask, program: Path) -> Command:
     """There is no option for a system prompt, so it goes before the question, both on stdin."""
     usage = ask.private / "usage.json"
-    env = clis.environment(ask, COPILOT.allowed) | {"COPILOT_AUTO_UPDATE": "false"}
+    unpacked = _unpacked(str(program), program.stat().st_mtime_ns)
+    env = clis.environment(ask, COPILOT.allowed, COPILOT_AUTO_UPDATE="false", COPILOT_PKG_CACHE_HOME=str(unpacked))
     if ask.own_config:
         env["COPILOT_HOME"] = str(_own_home(ask.environ))
     else:
@@ -47,8 +57,31 @@ def command(ask: Ask, program: Path) -> Command:
         stdin=prompt.encode(),
         env=env,
         collect={"usage": usage},
-        readable=clis.installation(program),
+        readable=(*clis.installation(program), unpacked),
+        writable=clis.own(ask, _own_home(ask.environ)),
     )
+
+
+@lru_cache(maxsize=4)
+def _unpacked(program: str, changed: int) -> Path:
+    """The folder that the program unpacks itself into (235 MB, some seconds), shared by all asks of this user.
+
+    In a private home it would do so for every question.
+    """
+    name = hashlib.sha256(f"{program}\0{changed}".encode()).hexdigest()[:16]
+    root = clis.folder(Path(tempfile.gettempdir()) / f"bench-copilot-{os.getuid()}")
+    if root.is_symlink() or root.stat().st_uid != os.getuid() or root.stat().st_mode & 0o077:
+        raise MissingError(f"{root} is not this user's alone; remove it")
+    with FileLock(root / f"{name}.lock"), tempfile.TemporaryDirectory(prefix="bench-") as empty:
+        env = {"PATH": DEFAULT_PATH, "HOME": empty, "COPILOT_AUTO_UPDATE": "false"}
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, timeout=300, stdin=subprocess.DEVNULL, cwd=empty,
+            env=env | {"COPILOT_PKG_CACHE_HOME": str(root / name)},
+        )  # fmt: skip
+    if done.returncode != 0:
+        said = streams.one_line(streams.last_words(done.stderr))
+        raise MissingError(f"{program} can't unpack itself into {root}: {said}")
+    return root / name
 
 
 def _own_home(environ: Mapping[str, str]) -> Path:

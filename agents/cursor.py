@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from backtrader_bench.agents import clis, streams
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
@@ -40,7 +41,7 @@ def command(ask: Ask, program: Path) -> Command:
     env = clis.environment(ask, CURSOR.allowed)
     if not ask.own_config:
         env["CURSOR_DATA_DIR"] = str(clis.folder(ask.private / "cursor"))
-    orders = {
+    orders: dict[str, Any] = {
         "prompt": f"{ask.system}\n\n{ask.prompt}" if ask.system else ask.prompt,
         "model": ask.model or "auto",
         "workspace": str(ask.workspace),
@@ -50,7 +51,8 @@ def command(ask: Ask, program: Path) -> Command:
         argv=(str(program), "-I", str(CHILD)),
         stdin=json.dumps(orders).encode(),
         env=env,
-        readable=(CHILD, program.parent.parent),
+        readable=(CHILD, *clis.installation(program), program.resolve().parent.parent),
+        writable=clis.own(ask, clis.home(ask.environ) / ".cursor"),
     )
 
 
@@ -162,7 +164,13 @@ def command_cli(ask: Ask, program: Path) -> Command:
         *(["--model", ask.model] if ask.model else []), *([] if ask.mode == "no-tools" else ["--force"]),
     ]  # fmt: skip
     prompt = f"{ask.system}\n\n{ask.prompt}" if ask.system else ask.prompt
-    return Command(argv=tuple(argv), stdin=prompt.encode(), env=env, readable=(program.parent,))
+    return Command(
+        argv=tuple(argv),
+        stdin=prompt.encode(),
+        env=env,
+        readable=(program.parent,),
+        writable=clis.own(ask, clis.home(ask.environ) / ".cursor", clis.home(ask.environ) / ".config" / "cursor"),
+    )
 
 
 def parse_cli(raw: Raw) -> Reply:

@@ -187,6 +187,7 @@ class _Session:
         self.why: Why | None = None
         self.ended = False
         self.unsent = memoryview(b"")
+        self.kin: list[int] = []
         self.selector: selectors.BaseSelector = selectors.SelectSelector()
         self.exit_fd = -1
 
@@ -263,6 +264,8 @@ class _Session:
     def end(self, *, gently: bool) -> int:
         """See to it that nothing runs on, take what is left in the pipes; the exit code."""
         if gently and not self.ended:
+            # Before anyone dies, as the children of the dead belong to nobody.
+            self._remember_family()
             self._terminate()
             self._pump(time.monotonic() + GRACE, lambda: self.ended)
         if self.ended:
@@ -281,12 +284,20 @@ class _Session:
             self._to_group(signal.SIGTERM)
 
     def _kill(self) -> None:
-        # Before the group, as children of the dead belong to nobody.
-        kin = family(self.process.pid)
+        self._remember_family()
         self._to_group(signal.SIGKILL)
-        for number in kin:
-            _signal(number, signal.SIGKILL)
+        for handle in self.kin:
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+            os.close(handle)
+        self.kin.clear()
         sweep(self.mark)
+
+    def _remember_family(self) -> None:
+        """Handles rather than numbers, which others may get while we wait."""
+        for number in family(self.process.pid):
+            with contextlib.suppress(OSError):
+                self.kin.append(os.pidfd_open(number))
 
     def _to_group(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backtrader_bench.agents import environment, letters
+from backtrader_bench.agents import environment, letters, streams
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
 from backtrader_bench.attempts import Cost, Failure, Mode, ToolCall, Usage
 from backtrader_bench.errors import HarnessError, UsageError
@@ -160,14 +160,13 @@ def command(ask: Ask, program: Path) -> Command:
 
 def parse(raw: Raw) -> Reply:
     """The normal form of the program's events."""
-    events = [event for line in raw.stdout.splitlines() if (event := _event(line)) is not None]
+    events = [event for event in streams.events(raw.stdout) if "type" in event]
     first = next((event for event in events if event["type"] == "start"), {})
     calls = tuple(msgspec.convert(_rest(event), ToolCall) for event in events if event["type"] == "tool_call")
     session, model = first.get("session_id"), first.get("model")
     last = next((event for event in events if event["type"] == "result"), None)
     if last is None:
-        error = None if raw.code else Failure(kind="other", message="the program ended without a result")
-        return Reply(session_id=session, model=model, tool_calls=calls, error=error)
+        return Reply(session_id=session, model=model, tool_calls=calls, error=streams.unended(raw, "the program"))
     result = msgspec.convert({name: value for name, value in _rest(last).items() if value is not None}, _Result)
     return Reply(
         text=result.text, session_id=session, model=model, tool_calls=calls, usage=result.usage or Usage(),
@@ -176,22 +175,14 @@ def parse(raw: Raw) -> Reply:
     )  # fmt: skip
 
 
-def _event(line: bytes) -> dict[str, Any] | None:
-    try:
-        event = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return event if isinstance(event, dict) and "type" in event else None
-
-
 def _rest(event: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in event.items() if name != "type"}
 
 
 def is_tool_call(line: bytes) -> bool:
     """Whether the line is the event of a tool call."""
-    event = _event(line)
-    return event is not None and event["type"] == "tool_call"
+    event = streams.decoded(line)
+    return event is not None and event.get("type") == "tool_call"
 
 
 def _check(model: str | None) -> None:

@@ -139,4 +139,6 @@ def to_attempt(fields: Any, where: str) -> Attempt:
 
 def attempt_line(record: Attempt) -> bytes:
     """The record as one line, newline included."""
-    return json.dumps(msgspec.to_builtins(record), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    text = json.dumps(msgspec.to_builtins(record), ensure_ascii=False, allow_nan=False)
+    # A model's text may hold half a surrogate pair, which UTF-8 can't.
+    return text.encode(errors="replace") + b"\n"

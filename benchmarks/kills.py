@@ -58,7 +58,7 @@ def tries(run: str) -> dict[str, int]:
     return {folder.name: sum(1 for _ in folder.iterdir()) for folder in logs.iterdir()} if logs.exists() else {}
 
 
-def main(kills: int, seed: int = 1) -> list[str]:
+def main(kills: int, questions: int = QUESTIONS, seed: int = 1) -> list[str]:
     """Do it; what did not hold, in words."""
     draw = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
@@ -66,7 +66,7 @@ def main(kills: int, seed: int = 1) -> list[str]:
         os.environ.update(BENCH_HOME=str(home / "bench"), TMPDIR=str(home / "tmp"))
         (home / "tmp").mkdir()
         bank, script = home / "bank.jsonl", home / "script.jsonl"
-        bank.write_text("".join(json.dumps(question(number)) + "\n" for number in range(QUESTIONS)))
+        bank.write_text("".join(json.dumps(question(number)) + "\n" for number in range(questions)))
         script.write_text(json.dumps(SCRIPT) + "\n")
         begin = (*BENCH, "run", str(bank), "--agent", f"scripted:{script}", "-j", str(JOBS), "-q")
         subprocess.run((*begin, "--run-name", "whole"), check=True, stdout=subprocess.DEVNULL)
@@ -81,7 +81,7 @@ def main(kills: int, seed: int = 1) -> list[str]:
             problems += found
             if not run or outcomes(run) != outcomes(whole):
                 problems.append(f"{run or 'a run'}: the outcomes differ from the uninterrupted run's")
-            print(f"{run}: killed {killed} times, {sum(tries(run).values())} tries for {QUESTIONS} attempts")
+            print(f"{run}: killed {killed} times, {sum(tries(run).values())} tries for {questions} attempts")
         if left := [path.name for path in (home / "tmp").iterdir()]:
             problems.append(f"left behind: {left}")
         return problems

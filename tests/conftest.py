@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.real_clis import real_clis, stubs
+
+__all__ = ["real_clis", "stubs"]
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 

@@ -68,6 +68,10 @@ class Conductor:
         """Tries that run now."""
         return sum(self.schedule.running.values())
 
+    def closed(self, backend: str) -> float:
+        """Seconds for which a backend's provider still wants to be left alone; 0 or less when it doesn't."""
+        return self.schedule.paces[backend].closed_until - self._clock()
+
     def interrupt(self) -> None:
         """Stop asking and cancel what runs. May be called at any moment, from a signal handler too."""
         self._interrupted = True

@@ -64,14 +64,14 @@ class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
     version: str | None
     program: str | None
     """Path of what was started; None for offline agents."""
-    login: str | None
-    """What could be told of it without a request."""
     no_tools_by: str
     """What keeps tools away in no-tools mode."""
-    isolation: str
-    """What keeps its workspace apart from everything else, in words."""
     reports: tuple[str, ...]
     """Which of tokens, cost and model its output states."""
+    login: str | None = None
+    """What could be told of it without a request."""
+    isolation: str = ""
+    """What keeps its workspace apart from everything else, in words."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,9 +88,9 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """What keeps agents from the store and from each other, as found when the session began."""
     running: dict[str, Any]
     """Settings that may differ between sessions: jobs, retries, caps, fsync."""
-    mark: str
+    mark: str = ""
     """What its agents' processes carry in their environment: a killed session's are found by it."""
-    workspaces: str
+    workspaces: str = ""
     """The temporary folder that its agents work in."""
     ended: str | None = None
     """None while it runs, and for good when it was killed."""
@@ -114,7 +114,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     planned: int
     """Attempts: questions x agents x repeats x orders of the options."""
     prompts_sha256: str
-    """Of every word that agents are told."""
+    """Of all that agents are told around a question."""
     tapes: dict[str, int]
     """SHA-256 of bars -> how many of the questions rest on them; published records name none."""
     sessions: tuple[Session, ...]

@@ -84,7 +84,7 @@ def sweep(manifest: Manifest) -> int:
     """
     count = 0
     for one in manifest.sessions:
-        if one.ended is None:
+        if one.ended is None and one.mark:
             count += process.sweep(one.mark)
             folder = Path(one.workspaces)
             if folder.name.startswith("bench-") and folder.is_dir() and folder.stat().st_uid == os.getuid():

@@ -26,6 +26,7 @@ from backtrader_bench.agents.runs.questions import (
 )
 from backtrader_bench.attempts import FINAL, attempt_id
 from backtrader_bench.errors import UsageError
+from backtrader_bench.records import LETTERS, SCHEMA_VERSION
 from backtrader_bench.templates.prompts import system_text, user_text
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def begin(files: Sequence[Path], given: Mapping[str, Any], name: str = "") -> Wo
     manifest = Manifest(
         run=name, given=dict(given), settings=settings, files=questions.files,
         questions_sha256=digest([one.id for one in chosen]), questions=len(chosen), planned=len(asked),
-        prompts_sha256=prompts_digest(settings, chosen), tapes=tape_hashes(chosen), sessions=(),
+        prompts_sha256=prompts_digest(settings), tapes=tape_hashes(chosen), sessions=(),
     )  # fmt: skip
     return Work(manifest, {one.id: one for one in chosen}, asked, duplicates=questions.duplicates)
 
@@ -120,7 +121,7 @@ def resume(run: str, files: Sequence[Path], given: Mapping[str, Any]) -> Work:
     chosen = choose(questions.items, manifest.settings.limit, manifest.settings.seed)
     if digest([one.id for one in chosen]) != manifest.questions_sha256:
         raise UsageError(f"{manifest.run} asked other questions than these files hold; give the files it began with")
-    if prompts_digest(manifest.settings, chosen) != manifest.prompts_sha256:
+    if prompts_digest(manifest.settings) != manifest.prompts_sha256:
         raise UsageError(
             f"{manifest.run} was begun with other prompts (version {manifest.sessions[0].versions['backtrader-bench']},"
             f" this is {__version__}); finish it there or start a new run"
@@ -180,12 +181,16 @@ def _plan(chosen: Sequence[Asking], settings: Settings) -> tuple[Asked, ...]:
     return tuple(plan([one.id for one in chosen], settings.agents, settings.repeats, shifts, settings.seed))
 
 
-def prompts_digest(settings: Settings, chosen: Sequence[Asking]) -> str:
-    """SHA-256 of every word that agents are told, options in the record's order."""
-    found = hashlib.sha256(system_text(settings.mode, settings.data_access).encode())
-    for one in chosen:
-        found.update(user_text(one.record, one.options, ask_value=settings.ask_value).encode())
-    return found.hexdigest()
+def prompts_digest(settings: Settings) -> str:
+    """SHA-256 of all that agents are told around a question, ours or published."""
+    bare = dict.fromkeys(LETTERS, "")
+    listed = "\n".join(f"{letter}. " for letter in LETTERS)
+    texts = [system_text(settings.mode, settings.data_access)]
+    texts += [
+        user_text(record, bare, ask_value=settings.ask_value)
+        for record in ({"schema_version": SCHEMA_VERSION, "stem": ""}, {"question": listed})
+    ]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 def session(command: Sequence[str], **more: Any) -> Session:

@@ -24,7 +24,7 @@ from backtrader_bench.agents.runs.session import utc_now
 from backtrader_bench.agents.transcripts import FAULT, NORMAL, PROMPT, REPLY, SYSTEM
 from backtrader_bench.agents.workspace import tape_for
 from backtrader_bench.attempts import FINAL, attempt_line
-from backtrader_bench.errors import MissingError, StoreError, UsageError
+from backtrader_bench.errors import HarnessError, MissingError, StoreError, UsageError
 from backtrader_bench.templates.prompts import access_for, system_text, user_text
 
 if TYPE_CHECKING:
@@ -78,17 +78,19 @@ class Trier:
         try:
             reply = self._ask(frame, agent, question, folder, stop)
             attempt = outcome.attempt_of(frame, reply, question)
+            line = attempt_line(attempt)
         except (AskCancelled, *STOPPING):
             with suppress(OSError):
                 shutil.rmtree(folder)
             raise
         except Exception as error:  # noqa: BLE001 - a fault of ours is an outcome of its own, with its traceback kept
             attempt = outcome.harness_error(frame, error, time.monotonic() - began)
+            line = attempt_line(attempt)
             transcripts.write(folder, {FAULT: traceback.format_exc()})
         kept = self._schedule.keeps(ticket, attempt) and (attempt.status in FINAL or not stop.is_set())
         if kept:
             with self._writing:
-                store.append_line(self._file, attempt_line(attempt), self._fsync)
+                store.append_line(self._file, line, self._fsync)
         return Tried(attempt, kept)
 
     def _ask(self, frame: Frame, agent: Agent, question: Asking, folder: Path, stop: threading.Event) -> Reply:
@@ -107,7 +109,12 @@ class Trier:
                 # The agents of this package alone: the others' code has no use for a key.
                 record={"id": question.id, **question.record} if agent.backend.offline else None,
             )  # fmt: skip
-            reply = ask(agent.backend, request, cancel=stop, prices=self._prices, mark=self._mark)
+            try:
+                reply = ask(agent.backend, request, cancel=stop, prices=self._prices, mark=self._mark)
+            except HarnessError:
+                # What the program wrote shows why.
+                transcripts.copy({name: place.private / name for name in ("stdout", "stderr")}, folder)
+                raise
             transcripts.write(folder, {REPLY: reply.text, NORMAL: transcripts.normal_form(reply)})
             transcripts.copy(reply.raw, folder)
         return reply

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 EXIT_CODES = (
-    "Exit codes: 0 answered right in every mode, 1 it answered otherwise or failed, 2 usage, 3 the program, its login or "
-    "the network is missing."
+    "Exit codes: 0 answered right in every mode, 1 it answered otherwise or failed, 2 usage, 3 the program, its login "
+    "or the network is missing."
 )
 
 

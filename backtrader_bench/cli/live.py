@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 FIRST_LINE, LAST_INTERVAL = 10.0, 120.0
 """Seconds: lines come after the first, then ever further apart, up to the second."""
-ENOUGH = 5
-"""Attempts from which a speed can be told."""
+WIDE = 100
+"""Characters from which there is room for bars."""
+ENOUGH = 3
+"""Attempts of an agent from which its speed can be told."""
 
 
 class Progress:
@@ -38,7 +40,7 @@ class Progress:
         """``tallies`` hold what earlier sessions did; ``backends``: agent -> backend."""
         self.tallies, self.backends, self._clock = tallies, backends, clock
         self.began = clock()
-        self.before = self.ended
+        self._before = {agent: one.ended for agent, one in tallies.items()}
         self.last_failure = ""
         self.conductor: Conductor | None = None
 
@@ -72,10 +74,14 @@ class Progress:
 
     def left(self) -> str:
         """How long it will take, in words; empty while that can't be told."""
-        done, todo = self.ended - self.before, self.planned - self.ended
-        if done < ENOUGH or todo <= 0:
-            return ""
-        return f"about {span(self.seconds / done * todo)} left"
+        times = []
+        for agent, one in self.tallies.items():
+            done, todo = one.ended - self._before[agent], one.planned - one.ended
+            if todo > 0 and done < ENOUGH:
+                return ""
+            if todo > 0:
+                times.append(self.seconds / done * todo)
+        return f"about {span(max(times))} left" if times else ""
 
 
 def span(seconds: float) -> str:
@@ -109,20 +115,20 @@ def failures(one: AgentTally) -> str:
 
 
 def tokens(one: AgentTally) -> str:
-    """``12.3k``, with ``~`` where some were counted from the text; a dash where nothing is known."""
+    """``12.3k``; ``~`` where some were counted from the text, ``+`` where some are unknown; a dash where all are."""
     if not one.spent.with_tokens:
         return "-"
     number = one.spent.tokens
     short = f"{number}" if number < 1000 else f"{number / 1e3:.1f}k" if number < 1e6 else f"{number / 1e6:.2f}M"
-    return f"~{short}" if one.spent.estimated else short
+    return f"{'~' if one.spent.estimated else ''}{short}{'+' if one.spent.with_tokens < one.spent.tries else ''}"
 
 
 def cost(one: AgentTally) -> str:
-    """``$1.23``; a dash where nothing is known, ``+`` where some tries' cost is not."""
+    """``$1.23``; ``+`` where some attempts' cost is unknown; a dash where all are."""
     if not one.spent.with_usd:
         return "-"
-    usd = one.spent.usd
-    return f"${usd:.2f}{'+' if one.spent.with_usd < one.spent.tries else ''}" if usd >= 1 else f"${usd:.4f}"
+    usd, more = one.spent.usd, "+" if one.spent.with_usd < one.spent.tries else ""
+    return f"${usd:.2f}{more}" if usd >= 1 else f"${usd:.4f}{more}"
 
 
 @contextmanager
@@ -131,7 +137,10 @@ def watching(progress: Progress, console: Console, *, quiet: bool) -> Iterator[C
     if quiet:
         yield lambda tried: None if tried is None else progress.add(tried)
     elif console.is_terminal:
-        with Live(console=console, refresh_per_second=4, transient=True, get_renderable=lambda: screen(progress)):
+        def now() -> RenderableType:
+            return screen(progress, console.width)
+
+        with Live(console=console, refresh_per_second=4, transient=True, get_renderable=now):
             yield lambda tried: None if tried is None else progress.add(tried)
     else:
         yield _Lines(progress, console)
@@ -161,34 +170,39 @@ def line(progress: Progress) -> str:
     return "; ".join([*parts, *totals])
 
 
-def screen(progress: Progress) -> RenderableType:
-    """The moving table."""
+def screen(progress: Progress, width: int) -> RenderableType:
+    """The moving table, for a terminal so many characters wide."""
+    bars = width >= WIDE
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("agent", no_wrap=True, overflow="ellipsis", max_width=28)
-    table.add_column("", width=16)
-    table.add_column("asked", justify="right", no_wrap=True)
-    table.add_column("right", justify="right", no_wrap=True)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("cost", justify="right", no_wrap=True)
-    table.add_column("now", justify="right", no_wrap=True)
-    table.add_column("no answer", overflow="fold")
+    table.add_column("agent", no_wrap=True, overflow="ellipsis", max_width=28 if bars else 20)
+    if bars:
+        table.add_column("", width=16)
+    for name in ("asked", "right", "tokens", "cost", "now"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("no answer", overflow="fold", min_width=9)
     for agent, one in progress.tallies.items():
-        bar = ProgressBar(total=max(1, one.planned), completed=one.ended, width=16)
+        bar = [ProgressBar(total=max(1, one.planned), completed=one.ended, width=16)] if bars else []
         table.add_row(
-            Text(plain(agent)), bar, f"{one.ended}/{one.planned}", percent(one.accuracy), tokens(one), cost(one),
+            Text(plain(agent)), *bar, f"{one.ended}/{one.planned}", percent(one.accuracy), tokens(one), cost(one),
             _pace(progress, agent), Text(failures(one), style="yellow"),
         )  # fmt: skip
-    return Group(table, Text(_foot(progress), style="dim", no_wrap=True, overflow="ellipsis"))
+    foot = Text(_foot(progress), style="dim", no_wrap=True)
+    # Leaves room for the ^C that a terminal echoes: a line that wrapped would stay behind.
+    foot.truncate(max(1, width - 4), overflow="ellipsis")
+    return Group(table, foot)
 
 
 def _pace(progress: Progress, agent: str) -> str:
-    """``3 of 8``: running, and how many the backend may run now."""
+    """``3 of 8``: running, and how many the backend may run now; or how long its provider wants to be left alone."""
     if progress.conductor is None:
         return ""
     backend = progress.backends[agent]
     schedule = progress.conductor.schedule
     if agent in schedule.given_up:
         return "given up"
+    closed = progress.conductor.closed(backend)
+    if closed > 0 and not schedule.running[backend]:
+        return f"waits {span(closed)}"
     return f"{schedule.running[backend]} of {int(schedule.paces[backend].limit)}"
 
 

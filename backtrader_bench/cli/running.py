@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.runs.session import Work
     from backtrader_bench.agents.runs.tally import AgentTally
 
+MANY = 100
+"""Series of bars that take a while to read."""
 EXIT = {"done": 0, "incomplete": 3, "budget": 5, "interrupted": 130}
 
 
@@ -45,6 +47,8 @@ def run(options: dict[str, Any], command: list[str]) -> int:
         agents = perform.agents_of(work.manifest.settings)
         if options["dry_run"]:
             return dry_run(work, agents, running, as_json=options["as_json"])
+        if work.manifest.settings.data_access == "prices" and len(work.manifest.tapes) > MANY and not options["quiet"]:
+            _say(console, f"looking for the bars of {work.manifest.questions} questions ...")
         perform.check(work, agents, running, os.environ)
         if not options["resume"]:
             work = sessions.named(work, options["run_name"])
@@ -133,6 +137,8 @@ def _finish(found: Run, work: Work, ending: Ending, *, as_json: bool) -> None:
     else:
         Console().print(end_table(tallies, ask_value=found.manifest.settings.ask_value))
         click.echo(f"attempts: {read.attempts_path(found.manifest.run)}")
+        if found.manifest.sessions[-1].running["keep_workspaces"]:
+            click.echo(f"workspaces: {found.manifest.sessions[-1].workspaces}")
     rest = work.manifest.planned - final
     why = {"budget": ending.reason, "interrupted": "interrupted; what was finished is kept"}.get(ending.outcome)
     if why:

@@ -55,7 +55,8 @@ def test_no_answer_with_a_bad_exit_code_or_after_the_time_limit(case: str) -> No
 
 
 NOISE = (
-    b"\xff\xfe\x00 not utf-8", b"{", b"[]", b"null", b"{}", b'{"type": null}', b'{"type": "from_the_future", "data": 1}',
+    b"\xff\xfe\x00 not utf-8", b"{", b"[]", b"null", b"{}", b'{"type": null}',
+    b'{"type": "from_the_future", "data": 1}',
     b'{"type": {"a": 1}, "item": [], "message": 3, "data": "x", "usage": [1]}', b"t 0.72",
     b'{"type":"assistant","message":{"content":[1,null,{"type":"text","text":5}]}}',
     b'{"type":"item.completed","item":null}', b'{"type":"system","subtype":"init","model":7,"session_id":[]}',

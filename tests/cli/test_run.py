@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from backtrader_bench import store
-from backtrader_bench.agents import process, scripted
+from backtrader_bench.agents import oracle, process, scripted
+from backtrader_bench.agents.backend import Ask, Reply
 from backtrader_bench.agents.runs import manifest as manifests
 from backtrader_bench.agents.runs import outcome, pacing, perform, read, trying
 from backtrader_bench.agents.runs.questions import read_questions
 from backtrader_bench.attempts import Attempt
 from backtrader_bench.cli.main import run
 from backtrader_bench.errors import StoreError
+from backtrader_bench.market import pins
 from backtrader_bench.records import to_line
 from tests.agents.runs.made import published, write_bank
 from tests.helpers import bank as built
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 Captured = pytest.CaptureFixture[str]
 USAGE = {"input": 90, "output": 10}
@@ -98,7 +101,7 @@ def test_each_status_is_what_it_is(bank: Path, tmp_path: Path, capsys: Captured)
     ]
     wanted = dict(zip(ids(bank), steps, strict=True))
     agent = script(tmp_path, ({"id": name, **step} for name, (_, step) in wanted.items()))
-    assert run(["run", str(bank), "--agent", agent, "--timeout", "2", "--retries", "2", "-j", "12", "--json"]) == 0
+    assert run(["run", str(bank), "--agent", agent, "--timeout", "6", "--retries", "2", "-j", "6", "--json"]) == 0
     found = said(capsys)["agents"][agent]
     assert found["errors"] == {"auth": 1, "other": 1, "rate_limit": 1}
     assert found["answered"] == 5 and found["accuracy"] == 3 / 5 and found["lenient"] == 1
@@ -108,8 +111,8 @@ def test_each_status_is_what_it_is(bank: Path, tmp_path: Path, capsys: Captured)
     tries = [by_id[name].tries for name in wanted]
     assert tries == [1] * 8 + [3, 3] + [1] * 2
     tool, broken = (by_id[list(wanted)[place]] for place in (4, 7))
-    assert [call.name for call in tool.tool_calls] == ["Bash"] and tool.seconds < 2
-    assert broken.error is not None and "exit code 7: it broke" in broken.error.message
+    assert [call.name for call in tool.tool_calls] == ["Bash"] and tool.seconds < 6
+    assert broken.error is not None and "it broke" in broken.error.message
     session = read.read_run("last").manifest.sessions[0]
     assert not process.marked(session.mark) and session.outcome == "done" and session.ended
 
@@ -133,7 +136,7 @@ def test_a_cap_ends_the_run_early_and_a_resumed_one_ends_as_an_uninterrupted_one
     whole = ["run", str(bank), "--agent", agent, "--repeats", "2", "--json"]
     assert run([*whole, "--run-name", "whole"]) == 0
     assert run([*whole, "--run-name", "cut", "--max-tokens", "1000", "--jobs", "3"]) == 5
-    out, err = capsys.readouterr()
+    err = capsys.readouterr().err
     assert "--max-tokens 1,000 is reached" in err and "bench run --resume run_" in err
     cut = next(name for name in read.runs() if name.endswith("_cut"))
     assert 8 <= len(standing(cut)) <= 10
@@ -145,6 +148,21 @@ def test_a_cap_ends_the_run_early_and_a_resumed_one_ends_as_an_uninterrupted_one
     assert {one.id: one for one in standing(cut)}.items() >= before.items()
     assert outcomes(cut) == outcomes(next(name for name in read.runs() if name.endswith("_whole")))
     assert [one.outcome for one in read.read_run(cut).manifest.sessions] == ["budget", "budget", "done"]
+
+
+def test_time_runs_out(bank: Path, tmp_path: Path, capsys: Captured) -> None:
+    agent = script(tmp_path, [{"text": "<<< {key} >>>", "delay": 0.3}])
+    assert run(["run", str(bank), "--agent", agent, "-j", "1", "--max-hours", "0.0001", "-q"]) == 5
+    assert "--max-hours 0.0001 are over" in capsys.readouterr().err and 1 <= len(standing()) <= 2
+
+
+def test_half_a_surrogate_pair_is_no_obstacle(bank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def odd(ask: Ask) -> Reply:
+        return Reply(text="\ud83d <<< B >>>", model="\udc00")
+
+    monkeypatch.setattr(oracle, "ORACLE", dataclasses.replace(oracle.ORACLE, answer=odd))
+    assert run(["run", str(bank), "--agent", "oracle", "-q"]) == 0
+    assert {one.status for one in standing()} == {"correct"}
 
 
 def test_errors_are_asked_again_and_answers_are_not(bank: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -161,6 +179,18 @@ def test_errors_are_asked_again_and_answers_are_not(bank: Path, tmp_path: Path, 
     assert again.transcript is not None and again.transcript.endswith("try2")
     assert run(["run", "--resume", "last", "-q"]) == 0
     assert len(read.read_run("last").attempts) == 13
+
+
+def test_half_a_line_is_set_aside_and_its_question_asked_again(bank: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert run(["run", str(bank), "--agent", "oracle", "-q"]) == 0
+    path = read.attempts_path(read.run_named("last"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    assert run(["run", "--resume", "last", "-q"]) == 0
+    lines = whole.splitlines(keepends=True)
+    assert path.read_bytes().startswith(b"".join(lines[:-1])) and len(standing()) == 12
+    assert path.with_name(path.name + ".torn").read_bytes() == lines[-1][:-40] + b"\n"
+    assert "line 12 is cut off" in caplog.text and "now in" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -284,6 +314,41 @@ def test_a_full_disk_is_one_line_and_ends_the_run(
     monkeypatch.setattr(store, "append_line", real)
     assert run(["run", "--resume", "last", "-q"]) == 0
     assert len(read.read_run("last").attempts) == 12
+
+
+def test_prices_go_where_they_are_allowed_and_no_key_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    path = tmp_path / "ours.jsonl"
+    made = built(num_questions=3)
+    path.write_bytes(b"".join(to_line(one) for one in made.questions))
+    for tape in made.tapes.values():
+        pins.save(tape)
+    arguments = ["run", str(path), "--agent", "command:cat prices.csv", "--mode", "with-tools"]
+    assert run([*arguments, "--keep-workspaces"]) == 0
+    texts = {trying.text_of(one) for one in standing()}
+    assert texts == {tape.canonical().decode().strip() for tape in made.tapes.values()}
+    folder = Path(capsys.readouterr().out.rpartition("workspaces: ")[2].strip())
+    kept = {file.name: file.read_text() for file in folder.rglob("*") if file.is_file()}
+    assert {"prices.csv", "question.txt"} <= set(kept)
+    assert not any(word in text for text in kept.values() for word in ('"answer"', "option_origins", "fingerprints"))
+    assert run([*arguments, "--data-access", "none"]) == 0
+    assert all(one.error is not None and "prices.csv: No such file" in one.error.message for one in standing())
+    assert [one.name for one in (tmp_path / "tmp").iterdir()] == [folder.name]
+
+
+def test_bars_that_are_missing_are_said_before_anything_is_asked(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "ours.jsonl"
+    (one,) = built(num_questions=1).questions
+    record = json.loads(to_line(one))
+    record["tape"] |= {"source": "csv:gone.csv", "sha256": "0" * 64}
+    path.write_text(json.dumps(record) + "\n")
+    assert run(["run", str(path), "--agent", "oracle", "--mode", "with-tools"]) == 3
+    assert "not pinned" in capsys.readouterr().err and not read.runs()
+    assert run(["run", str(path), "--agent", "oracle", "--mode", "with-tools", "--data-access", "none", "-q"]) == 0
 
 
 def test_a_dry_run_shows_everything_and_writes_nothing(bank: Path, tmp_path: Path, capsys: Captured) -> None:

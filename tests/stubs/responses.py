@@ -18,8 +18,17 @@ def turn(request: dict[str, Any], body: bytes) -> Turn:
     given = request.get("input")
     listed = given if isinstance(given, list) else []
     results = tuple(_text(item.get("output")) for item in listed if item.get("type") in _OUTPUTS)
-    names = tuple(str(tool.get("name") or tool.get("type")) for tool in request.get("tools") or [])
-    return Turn("responses", case_of(body), results, names, body.decode("utf-8", "replace"))
+    return Turn("responses", case_of(body), results, _names(request, listed), body.decode("utf-8", "replace"))
+
+
+def _names(request: dict[str, Any], listed: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Tools may also come as an item of the input, grouped."""
+    tools = list(request.get("tools") or [])
+    for item in listed:
+        if item.get("type") == "additional_tools":
+            for group in item.get("tools", []):
+                tools += group.get("tools", [group])
+    return tuple(str(tool.get("name") or tool.get("type")) for tool in tools)
 
 
 def _text(output: Any) -> str:
@@ -40,13 +49,12 @@ def _item(turn: Turn, act: Act) -> dict[str, Any]:
             "content": content,
         }  # fmt: skip
     assert isinstance(act, Call)
-    identity = {"call_id": f"call_{uuid.uuid4().hex}", "status": "completed"}
     if "exec" in turn.tools:
         script = f"const done = await tools.exec_command({{cmd: {json.dumps(act.command)}}});\ntext(done.output);"
-        return {"type": "custom_tool_call", "id": f"ctc_{uuid.uuid4().hex}", "name": "exec", "input": script, **identity}
-    name, field = ("shell_command", "command") if "shell_command" in turn.tools else ("exec_command", "cmd")
-    arguments = json.dumps({field: act.command})
-    return {"type": "function_call", "id": f"fc_{uuid.uuid4().hex}", "name": name, "arguments": arguments, **identity}
+        call = {"type": "custom_tool_call", "name": "exec", "input": script}
+    else:
+        call = {"type": "function_call", "name": "exec_command", "arguments": json.dumps({"cmd": act.command})}
+    return call | {"id": f"item_{uuid.uuid4().hex}", "call_id": f"call_{uuid.uuid4().hex}", "status": "completed"}
 
 
 def whole(turn: Turn, act: Act, request: dict[str, Any]) -> dict[str, Any]:
