@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _GAP = re.compile(r"(?:\W|_|\b(?:or|and|for|if|means|either|oder|und|o|ou|y|et)\b)*", re.IGNORECASE)
 _LABEL = re.compile(
-    rf"(?:(?<=\n)|(?<=^)|(?<=[ ,;.|(]))[ \t>|*-]*(?:\[([ xX✓✔])\][ ]?)?(?:option |choice )?[\"'(\[{OPEN}]{{0,6}}([A-D])[\"')\]{CLOSE}]{{0,6}}[ ]?(?:[.):|=-]|(?=\n|$)|(?= ))",
+    rf"(?:(?<=\n)|(?<=^)|(?<=[ ,;.|(]))[ \t>|*-]{{0,12}}(?:\[([ xX✓✔])\][ ]?)?(?:option |choice )?[\"'(\[{OPEN}]{{0,6}}([A-D])[\"')\]{CLOSE}]{{0,6}}[ ]?(?:[.):|=-]|(?=\n|$)|(?= ))",
     re.IGNORECASE,
 )
 
@@ -74,7 +74,7 @@ def _inline_masked(text: str, options: Options) -> str:
     if len(options.texts) < 4:
         return text
     parts = [rf"\(?{letter}[.):=]*\s*{re.escape(options.texts[letter])}" for letter in LETTERS]
-    return re.sub(r"[\s,;|/]*(?:or |and )?".join(parts), " ", text)
+    return re.sub(r"[\s,;|/]{0,9}(?:or |and )?".join(parts), " ", text)
 
 
 def hints(text: str, shown: str, options: Options) -> frozenset[str] | None:
@@ -206,7 +206,7 @@ def _last_text(text: str, options: Options) -> frozenset[str] | None:
     unclear = words.NOT.search(before) or words.UNREAL.search(before) or words.DOUBT.search(before) or text.rstrip().endswith("?")
     if unclear or one[0].lower() in _COMMON or len(one[0]) == 1 and one[0] in LETTERS:
         return None
-    closes = not re.sub(r"\s*\([^()]*\)", "", text[one.end() :]).strip(" .!)\"'$\n")
+    closes = not re.sub(r"\s{0,3}\([^()]{0,200}\)", "", text[one.end() :]).strip(" .!)\"'$\n")
     if options.is_numeric(letter) or len(one[0]) < 4:
         return frozenset({letter}) if closes and _SAYS.search(before) else None
     elsewhere = {options.letter_of(other[0]) for other in options.pattern.finditer(text, 0, start)} - {letter}
@@ -231,7 +231,7 @@ def _equal_number(text: str, options: Options) -> frozenset[str] | None:
         return None
     stated = found[0] if len(found) == 1 or re.match(r"\s*\(", text[found[0].end() :]) else found[-1]
     whole = not text[: stated.start()].strip(" $\"'(\n") and not text[stated.end() :].strip(" .!\"')\n")
-    closes = not re.sub(r"\s*\([^()]*\)", "", text[stated.end() :]).strip(" .!\"')\n")
+    closes = not re.sub(r"\s{0,3}\([^()]{0,200}\)", "", text[stated.end() :]).strip(" .!\"')\n")
     if not whole and not (closes and _SAYS.search(text[start : stated.start()])):
         return None
     value = _decimal(stated[0])

@@ -196,10 +196,16 @@ def sentence_start(text: str, at: int) -> int:
     return start
 
 
+def some(found: Iterator[re.Match[str]]) -> list[re.Match[str]]:
+    """The first 200 and the last 600 places: what bounds the work on a reply that repeats itself."""
+    places = list(found)
+    return places if len(places) <= 800 else places[:200] + places[-600:]
+
+
 def announced(text: str, options: Options) -> Iterator[Statement]:
     """What follows announcing nouns and verbs."""
     for pattern in (words.NOUN, words.CJK_NOUN, words.VERB):
-        for cue in pattern.finditer(text):
+        for cue in some(pattern.finditer(text)):
             found = _after(text, cue, options)
             if found is not None:
                 yield _weighed(text, cue, found)
@@ -414,7 +420,7 @@ _LABELS = re.compile(rf"[ ]?(?:the )?(?:{words.LABEL.pattern})?[ ]?", re.IGNOREC
 
 def weak(text: str, options: Options) -> Iterator[Statement]:
     """``So C.``, ``it's (C)``, ``→ C``: with nothing else in the sentence after the letter."""
-    for cue in chain(words.WEAK.finditer(text), words.REPLACING.finditer(text)):
+    for cue in chain(some(words.WEAK.finditer(text)), some(words.REPLACING.finditer(text))):
         label = _LABELS.match(text, cue.end())
         found = object_at(text, label.end() if label else cue.end(), options, lower=False)
         if found is None or len(found.letters) != 1:

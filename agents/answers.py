@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Method = Literal["strict", "lenient", "unparsed", "refused"]
 _STRICT = re.compile(r"<<<\s*([A-Da-d])\s*>>>")
-_HALF = 500_000
+_HALF = 100_000
 """Characters at either end of a very long reply that the lenient reading looks at; the strict one looks at all."""
 
 
