@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.checker.claim import loose_ends
 from backtrader_bench.checker.programs.judge import Printed, judge_run
+from backtrader_bench.checker.programs.program import run_program, verify
 from backtrader_bench.checker.programs.static import rejections
 from backtrader_bench.errors import SandboxError
 from backtrader_bench.records import LETTERS
@@ -40,8 +41,8 @@ def check_mined(question: Question, findings: Findings) -> tuple[tuple[str, ...]
     """Findings about a mined record; the letters that are right, and what the verifier answers by run."""
     for problem in loose_ends(question):
         findings.add("loose_text", problem)
-    if (problem := _no_verifier(question)) is not None:
-        findings.add("unverifiable", problem)
+    if (unfit := _no_verifier(question)) is not None:
+        findings.add("unverifiable", unfit)
         return (), {}
     try:
         runs = rerun(question)
@@ -64,8 +65,6 @@ def check_mined(question: Question, findings: Findings) -> tuple[tuple[str, ...]
 
 def rerun(question: Question) -> list[ProgramRun]:
     """The stored verifier at its base seed: in a fresh interpreter, then twice in a warm one. SandboxError."""
-    from backtrader_bench.checker.programs.program import verify
-
     assert question.verifier is not None
     base = _base(question)
     return verify(question.verifier, base, [base], level=sandbox_level())
@@ -76,8 +75,6 @@ def right_letters(question: Question) -> tuple[str, ...]:
 
     SandboxError: there is nothing here to run it in.
     """
-    from backtrader_bench.checker.programs.program import run_program
-
     if _no_verifier(question) is not None or question.verifier is None:
         return ()
     run = run_program(question.verifier, [_base(question)], level=sandbox_level(), fresh=True)[0]

@@ -68,7 +68,7 @@ def agents_of(settings: Settings) -> dict[str, Agent]:
     roles: list[tuple[Role, str]] = [
         ("generator", settings.generator_agent), ("with_tools", settings.with_tools_agent),
         *(("no_tools", name) for name in settings.no_tools_agents),
-    ]  # type: ignore[list-item] # fmt: skip
+    ]  # fmt: skip
     if settings.second_verifier is not None:
         roles.append(("second_verifier", settings.second_verifier))
     found: dict[str, Agent] = {}

@@ -115,7 +115,8 @@ def to_line(record: Line | ReviewLine) -> bytes:
 
 def read_line(line: bytes, where: str) -> Line:
     """A line of a summary; RecordError names ``where`` and the fault."""
-    return _converted(line, where, Line)  # type: ignore[arg-type, return-value]
+    found: Line = _converted(line, where, Line)
+    return found
 
 
 def read_review(line: bytes, where: str) -> ReviewLine:

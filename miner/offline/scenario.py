@@ -140,7 +140,8 @@ def scenario(seed: int, number: int, category: str | None = None) -> Scenario:
 
 def weekdays(first: str, count: int) -> list[str]:
     """``count`` days from Monday to Friday, from ``first`` on."""
-    day, found = date.fromisoformat(first), []
+    found: list[str] = []
+    day = date.fromisoformat(first)
     while len(found) < count:
         if day.weekday() < 5:
             found.append(str(day))
