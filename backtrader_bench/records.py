@@ -132,7 +132,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     category: str | None = None
     """Of mined questions, see miner/categories.py."""
     verifier: str | None = None
-    """Of mined questions: the stand-alone program that prints question and answer for ``MCQ_SEED``. Leads to the key."""
+    """Of mined questions: the stand-alone program that prints question and answer for ``MCQ_SEED``; it gives the key
+    away."""
     verification: Verification | None = None
 
 
