@@ -71,9 +71,9 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 
     base_seed: int
     """``MCQ_SEED`` of the question and its key."""
-    answer: Any
-    """What the verifier printed at the base seed, as decoded from its JSON."""
-    others: dict[str, Any] = {}
+    answer: str
+    """What the verifier printed at the base seed."""
+    others: dict[str, str] = {}
     """Perturbed seed -> what it printed there: where wrong options come from."""
     isolation: dict[str, Any] = {}
     """What held while it ran, see ``sandbox.room.Isolation``."""
@@ -81,7 +81,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     """``RUN/attempt_001``: the folder of its prompts, output and runs, under ``logs/``."""
     generator: str = ""
     """Agent that wrote question and verifier."""
-    second: Any = None
+    second: str | None = None
     """What another agent's program answered, where one was asked."""
     marks: tuple[str, ...] = ()
     """``choices_only``: rules that look at the options alone agree on the key."""

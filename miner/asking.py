@@ -49,6 +49,10 @@ MODES: dict[Role, Mode] = {
 }  # fmt: skip
 
 
+WRITERS: frozenset[Role] = frozenset({"generator", "second_verifier"})
+"""Roles that may have tools and need none."""
+
+
 @dataclass(frozen=True)
 class Said:
     """What an agent that was asked for a program replied."""
@@ -75,8 +79,9 @@ def agents_of(settings: Settings) -> dict[str, Agent]:
     for role, name in roles:
         if name != OFFLINE:
             found[name] = registry.parse(name)
-            registry.check_mode(found[name], MODES[role])
-            if role in ("generator", "second_verifier") and name.partition(":")[0] in ("oracle", "guesser"):
+            if role not in WRITERS:
+                registry.check_mode(found[name], MODES[role])
+            elif name.partition(":")[0] in ("oracle", "guesser"):
                 raise UsageError(f"{name} answers questions and writes no programs; it can't be the {role}")
     return found
 
@@ -114,13 +119,14 @@ class Asker:
         """Ask for a program; asked again after errors that pass. AskCancelled: the session is to end."""
         calls: list[Call] = []
         chosen = self.agents[agent]
+        mode: Mode = "with-tools" if self.has_tools(agent) else "no-tools"
         for tries in range(1, self.settings.retries + 2):
             folder = transcripts.new_folder(self.journal.folder(attempt) / role)
             seed = self._seed(attempt, role, tries)
             # The offline agents look themselves up by a record, and there is no question yet.
             stand_in = {"id": f"{role}_{attempt:03d}", "answer": "A", "question": "", "options": {}}
             try:
-                reply = self._ask(chosen, folder, prompt, system, "with-tools", timeout, seed, tries - 1, stand_in)
+                reply = self._ask(chosen, folder, prompt, system, mode, timeout, seed, tries - 1, stand_in)
             except HarnessError as error:
                 return Said("", tuple(calls), "harness_error", str(error))
             calls.append(Call(role, agent, reply.model, reply.usage, reply.cost, reply.seconds))
@@ -133,6 +139,10 @@ class Asker:
                 break
             self._wait(tries, reply.error.retry_after)
         return Said("", tuple(calls), problem, message)
+
+    def has_tools(self, agent: str) -> bool:
+        """Whether an agent that writes programs can run them."""
+        return "with-tools" in self.agents[agent].backend.modes
 
     def solve(
         self, attempt: int, role: Role, agent: str, question: Question, repeat: int, after: Sequence[Attempt] = ()

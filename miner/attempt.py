@@ -94,7 +94,7 @@ class _Run:
         self.question: Question | None = None
         self.marks: tuple[str, ...] = ()
         self.draws: dict[Role, list[list[Attempt]]] = {}
-        self.second: Any = None
+        self.second: str | None = None
         self.hopeless = False
 
     def run(self) -> Ended:
@@ -158,7 +158,8 @@ class _Run:
             self._write({"generator_reply.txt": text})
             return {"text": text, "problem": None, "message": "", "calls": [], "category": category}
         prompt = words.generator_text(
-            base, settings.choice_perturbations, category, CATEGORIES, self.view.history
+            base, settings.choice_perturbations, category, CATEGORIES, self.view.history,
+            tools=self.asker.has_tools(settings.generator_agent),
         )  # fmt: skip
         said = self.asker.program(
             number, "generator", settings.generator_agent, prompt, words.GENERATOR_SYSTEM, settings.generator_timeout
@@ -226,7 +227,7 @@ class _Run:
         assert made.verification is not None
         if same_answer(made, found["answer"]):
             return None
-        said = str(found["answer"])[:60]
+        said = found["answer"][:60]
         return Outcome("not_well_posed", ("verifiers_disagree",),
                        f"another program answers {said}, not {made.options[made.answer]}")  # fmt: skip
 
@@ -236,7 +237,8 @@ class _Run:
         problem, message = "", ""
         for _ in range(1 + self.settings.retries):
             said = self.asker.program(
-                self.number, "second_verifier", agent, words.second_text(made.stem), words.SECOND_SYSTEM,
+                self.number, "second_verifier", agent,
+                words.second_text(made.stem, tools=self.asker.has_tools(agent)), words.SECOND_SYSTEM,
                 self.settings.generator_timeout,
             )  # fmt: skip
             calls += said.calls

@@ -52,14 +52,14 @@ class Unusable:
     detail: str
 
 
-def convert(stem: str, key: Any, others: Sequence[tuple[int, Any]], rng: Random) -> Converted | Unusable:
-    """Options from the base seed's answer and those of ``others``, (seed, answer) each, as decoded from JSON.
+def convert(stem: str, key: str, others: Sequence[tuple[int, str]], rng: Random) -> Converted | Unusable:
+    """Options from the base seed's answer and those of ``others``, (seed, answer) each.
 
     Reasons: those of :func:`values.read` for the key, ``answer_in_stem``, ``seed_has_no_effect``, ``too_few_options``.
     """
     found = read(key)
     if isinstance(found, str):
-        return Unusable(found, f"the answer at the base seed is {str(key)[:80]!r}")
+        return Unusable(found, f"the answer at the base seed is {key[:80]!r}")
     readable = [(seed, one) for seed, one in ((seed, read(raw)) for seed, raw in others) if isinstance(one, Read)]
     form = form_of(found, [one for _, one in readable])
     value = value_of(form, found)
@@ -74,7 +74,7 @@ def convert(stem: str, key: Any, others: Sequence[tuple[int, Any]], rng: Random)
         if ladder is None:
             return Unusable("too_few_options", f"{len(wrong)} usable wrong options, and no room for a ladder")
         wrong = [(one, "ladder") for one in ladder]
-    return _lettered(form, found, value, wrong, rng)
+    return _lettered(form, value, wrong, rng)
 
 
 def _apart(
@@ -131,9 +131,7 @@ def _days_around(key: str, stem: str) -> tuple[list[str], int]:
     return days, days.index(key)
 
 
-def _lettered(
-    form: Form, found: Read, key: Value, wrong: list[tuple[Value, str]], rng: Random
-) -> Converted | Unusable:
+def _lettered(form: Form, key: Value, wrong: list[tuple[Value, str]], rng: Random) -> Converted | Unusable:
     made = [(form.text(key), "key"), *((form.text(value), origin) for value, origin in wrong)]
     order = list(range(4))
     rng.shuffle(order)
@@ -145,7 +143,7 @@ def _lettered(
         options=dict(zip(LETTERS, texts, strict=True)),
         answer=LETTERS[texts.index(form.text(key))],
         origins={letter: origin for letter, (_, origin) in zip(LETTERS, shuffled, strict=True)},
-        value=found.raw if form.kind == "text" else key,
+        value=key,
         tolerance=form.tolerance(key),
         form=form,
     )  # fmt: skip

@@ -83,7 +83,7 @@ def question_of(
 
 
 
-def labelled(question: Question, label: str, marks: tuple[str, ...], second: Any = None) -> Question:
+def labelled(question: Question, label: str, marks: tuple[str, ...], second: str | None = None) -> Question:
     """The record as it is kept: with its decision, marks, and the second verifier's answer."""
     assert question.verification is not None
     verification = msgspec.structs.replace(question.verification, marks=marks, second=second)

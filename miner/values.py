@@ -1,19 +1,17 @@
 """Answers as verifiers print them, read into kinds that options can be made of. Pure functions.
 
-A verifier prints what its author thought of: ``12345.678``, ``"$12,345.68"``, ``"3.2%"``, ``"2021-03-04"``, ``7``,
-``"7 trades"``, ``{"day": "2021-03-04", "value": 3}``. What the numbers of one question look like is settled over all
+A verifier prints what its author thought of: ``12345.678``, ``$12,345.68``, ``3.2%``, ``2021-03-04``, ``7``,
+``7 trades``. What the numbers of one question look like is settled over all
 its seeds together, so that no option stands out by its form.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +20,7 @@ Kind = Literal["money", "percent", "number", "count", "date", "text"]
 
 LONGEST = 200
 """Characters of an option's text."""
+MOST_DECIMALS = 4
 _NUMBER = re.compile(
     r"(?P<sign>[-+\u2212]?)\s?(?P<dollar>\$?)\s?(?P<inner>[-+\u2212]?)"
     r"(?P<digits>\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.(?P<decimals>\d{1,12}))?\s?(?P<unit>%|[A-Za-z][A-Za-z ]{0,30})?"
@@ -43,9 +42,6 @@ class Read:
     """Thousands were separated by commas."""
     words: str
     """Of dates and texts, as an option shows them."""
-    loose: bool = False
-    """It was printed as a JSON number, whose decimals are nobody's choice."""
-    raw: Any = None
 
 
 @dataclass(frozen=True)
@@ -91,36 +87,9 @@ class Form:
         return 0.0 if self.kind == "count" else float(round(0.45 * self.separation(abs(key)), 6))
 
 
-def read(raw: Any) -> Read | str:
+def read(raw: str) -> Read | str:
     """One answer; the name of what is wrong with it otherwise: ``answer_missing``, ``answer_not_finite``,
-    ``answer_not_usable`` (too long, nested, or true and false, of which there are only two)."""
-    if raw is None or raw == "" or raw == [] or raw == {}:
-        return "answer_missing"
-    if isinstance(raw, bool):
-        return "answer_not_usable"
-    if isinstance(raw, int | float):
-        return _read_number(raw)
-    if isinstance(raw, str):
-        return _read_text(raw)
-    return _read_parts(raw)
-
-
-def _read_number(raw: float) -> Read | str:
-    if isinstance(raw, int):
-        if abs(raw) >= 10**15:
-            return "answer_not_usable"
-        return Read("count", Decimal(raw), 0, "", False, "", raw=raw)
-    if not math.isfinite(raw):
-        return "answer_not_finite"
-    if abs(raw) >= 1e15:
-        return "answer_not_usable"
-    number = Decimal(repr(raw))
-    exponent = number.as_tuple().exponent
-    decimals = -exponent if isinstance(exponent, int) and exponent < 0 else 0
-    return Read("number", number, decimals, "", False, "", loose=True, raw=raw)
-
-
-def _read_text(raw: str) -> Read | str:
+    ``answer_not_usable`` (too long, or with characters that don't show)."""
     text = " ".join(raw.split())
     if not text:
         return "answer_missing"
@@ -131,10 +100,10 @@ def _read_text(raw: str) -> Read | str:
     if _folded(text) in ("none", "null", "n/a", "na", "nat", "undefined"):
         return "answer_missing"
     if (day := _DATE.fullmatch(text)) and _is_day(day[1]):
-        return Read("date", None, 0, "", False, day[1], raw=day[1])
+        return Read("date", None, 0, "", False, day[1])
     found = _NUMBER.fullmatch(text)
     if found is None or (found["sign"] and found["inner"]):
-        return Read("text", None, 0, "", False, text, raw=text)
+        return Read("text", None, 0, "", False, text)
     digits = found["digits"].replace(",", "")
     minus = "-" if (found["sign"] or found["inner"]) in ("-", "\u2212") else ""
     number = Decimal(f"{minus}{digits}.{found['decimals'] or '0'}")
@@ -147,22 +116,7 @@ def _read_text(raw: str) -> Read | str:
     else:
         kind = "number" if decimals else "count"
     grouped = "," in found["digits"]
-    return Read(kind, number, decimals, "" if unit == "%" else unit.strip(), grouped, "", raw=raw)
-
-
-def _read_parts(raw: Any) -> Read | str:
-    """A composite: its parts one behind the other, named where they are."""
-    items = list(raw.items()) if isinstance(raw, dict) else [("", one) for one in raw]
-    parts = []
-    for name, one in items:
-        if isinstance(one, dict | list) or one is None or (isinstance(one, float) and not math.isfinite(one)):
-            return "answer_not_usable"
-        shown = one if isinstance(one, str) else json.dumps(one)
-        parts.append(f"{name}: {shown}" if name else shown)
-    text = " ".join(", ".join(parts).split())
-    if len(text) > LONGEST or not text.isprintable():
-        return "answer_not_usable"
-    return Read("text", None, 0, "", False, text, raw=raw)
+    return Read(kind, number, decimals, "" if unit == "%" else unit.strip(), grouped, "")
 
 
 def form_of(key: Read, others: Sequence[Read]) -> Form:
@@ -171,10 +125,11 @@ def form_of(key: Read, others: Sequence[Read]) -> Form:
     if key.number is None:
         return Form(key.kind)
     kind: Kind = "number" if key.kind == "count" and any(one.kind == "number" for one in same) else key.kind
-    decimals = max(min(one.decimals, 6) for one in same)
-    if any(one.loose for one in same):
+    decimals = max(one.decimals for one in same)
+    if decimals > MOST_DECIMALS:
+        # A number printed as it came: nobody chose so many.
         largest = max(abs(one.number) for one in same if one.number is not None)
-        decimals = min(decimals, 4 if largest < 1 else 3 if largest < 10 else 2)
+        decimals = 4 if largest < 1 else 3 if largest < 10 else 2
     return Form(kind, decimals, key.unit, grouped=kind == "money" or any(one.grouped for one in same))
 
 

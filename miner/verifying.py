@@ -120,7 +120,7 @@ def _log(runs: Sequence[ProgramRun]) -> str:
 class Answer:
     """What a second program printed."""
 
-    value: Any
+    value: str
 
 
 def answer_at(code: str, seed: int, sandbox: Sandbox, timeout: float) -> Answer | Outcome:
@@ -142,7 +142,7 @@ def answer_at(code: str, seed: int, sandbox: Sandbox, timeout: float) -> Answer 
     return Answer(found_answer.answer)
 
 
-def same_answer(question: Question, answer: Any) -> bool:
+def same_answer(question: Question, answer: str) -> bool:
     """Whether another program's answer is the question's: within half a separation, in whatever form it is printed."""
     assert question.verification is not None
     key, other = read(question.verification.answer), read(answer)

@@ -56,7 +56,7 @@ class Printed:
 
     seed: int
     question: str
-    answer: object
+    answer: str
 
 
 def flaws(code: str, base: Printed, others: Sequence[Printed], converted: Converted) -> list[Flaw]:
@@ -97,8 +97,8 @@ def option_flaws(stem: str, made: Converted) -> list[Flaw]:
     found = []
     if sorted(made.options) != list(LETTERS) or not all(texts) or len({text.casefold() for text in texts}) < 4:
         return [Flaw("not_four_options", "there are not four different options")]
-    key_text = made.form.text(made.value) if made.form.kind != "text" else made.options[made.answer]
-    if [letter for letter in LETTERS if made.options[letter] == key_text] != [made.answer]:
+    key = made.form.text(made.value)
+    if [letter for letter in LETTERS if made.options[letter] == key] != [made.answer]:
         found.append(Flaw("not_one_key", "not exactly one option is the answer"))
     if made.form.kind not in ("text", "date"):
         values = [_number(text) for text in texts]

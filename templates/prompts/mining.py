@@ -54,6 +54,10 @@ the verifier
 one or two sentences: what makes it hard, and how you know that the answer is right
 <<</RATIONALE>>>"""
 
+TOOLS = (
+    "You may use your tools: your working directory is yours alone, and a Python with backtrader, pandas and numpy is on the "
+    "path there as `python`. Run the program before you reply."
+)
 _STEER = "This time ask about {what} (category {category})."
 _OPEN = "Choose what to ask about; these were thought of: {all}."
 _HISTORY = """\
@@ -83,7 +87,7 @@ Write a Python program that computes the answer to this question and prints it o
 in the form that the question asks for. The program stands alone: backtrader, pandas, numpy and the standard library. It
 needs no network and no files, and its numbers are those of the question. Don't answer from memory or by estimate.
 
-Reply with the program in one block:
+{tools}Reply with the program in one block:
 
 <<<CODE>>>
 the program
@@ -95,19 +99,20 @@ The question:
 
 
 def generator_text(
-    base_seed: int, others: int, category: str | None, categories: Mapping[str, str], history: Sequence[str]
-) -> str:
+    base_seed: int, others: int, category: str | None, categories: Mapping[str, str], history: Sequence[str], *,
+    tools: bool = True,
+) -> str:  # fmt: skip
     """The generator's task: ``others`` perturbed seeds, a category or none, and a line an earlier attempt."""
     if category is None:
         about = _OPEN.format(all="; ".join(categories.values()))
     else:
         about = _STEER.format(what=categories[category], category=category)
-    parts = [_TASK.format(base_seed=base_seed, others=others), about]
+    parts = [_TASK.format(base_seed=base_seed, others=others), about, *([TOOLS] if tools else [])]
     if history:
         parts.append(_HISTORY.format(lines="\n".join(f"- {line}" for line in history)))
     return "\n\n".join(parts)
 
 
-def second_text(stem: str) -> str:
+def second_text(stem: str, *, tools: bool = True) -> str:
     """The second verifier's task."""
-    return _SECOND.format(stem=stem)
+    return _SECOND.format(tools=f"{TOOLS}\n\n" if tools else "", stem=stem)

@@ -16,7 +16,7 @@ STEM = "With 30 bars from 2020-01-06 to 2020-03-31, what is it?"
 
 
 def made(key: Any, others: list[Any], seed: int = 1, stem: str = STEM) -> Converted:
-    found = convert(stem, key, [(1000 + place, one) for place, one in enumerate(others)], Random(seed))
+    found = convert(stem, str(key), [(1000 + place, str(one)) for place, one in enumerate(others)], Random(seed))
     assert isinstance(found, Converted), found
     return found
 
@@ -34,9 +34,6 @@ def made(key: Any, others: list[Any], seed: int = 1, stem: str = STEM) -> Conver
     ("2020-02-03", ["2020-02-04", "2020-01-15T00:00:00", "2020-03-02 00:00:00"],
      {"2020-02-03", "2020-02-04", "2020-01-15", "2020-03-02"}),
     ("buy", ["sell", "hold", "stop"], {"buy", "sell", "hold", "stop"}),
-    (["a", 1], [["b", 1], ["a", 2], ["b", 2]], {"a, 1", "b, 1", "a, 2", "b, 2"}),
-    ({"n": 1, "day": "2020-01-07"}, [{"n": 2, "day": "2020-01-07"}, {"n": 3, "day": "x"}, {"n": 4, "day": "y"}],
-     {"n: 1, day: 2020-01-07", "n: 2, day: 2020-01-07", "n: 3, day: x", "n: 4, day: y"}),
     ("\u2212$5.50", ["$7.00", "$9.00", "$11.00"], {"-$5.50", "$7.00", "$9.00", "$11.00"}),
 ])  # fmt: skip
 def test_kinds_are_told_from_what_is_printed(key: Any, others: list[Any], shown: set[str]) -> None:
@@ -47,14 +44,13 @@ def test_kinds_are_told_from_what_is_printed(key: Any, others: list[Any], shown:
 
 
 @pytest.mark.parametrize(("raw", "reason"), [
-    (None, "answer_missing"), ("", "answer_missing"), ("  ", "answer_missing"), ([], "answer_missing"),
-    ("None", "answer_missing"), ("N/A", "answer_missing"), (float("nan"), "answer_not_finite"),
-    (float("inf"), "answer_not_finite"), ("nan", "answer_not_finite"), (True, "answer_not_usable"),
-    ("x" * 300, "answer_not_usable"), ([[1]], "answer_not_usable"), (10**20, "answer_not_usable"),
-])  # fmt: skip
-def test_answers_that_are_none(raw: Any, reason: str) -> None:
+    ("", "answer_missing"), ("  ", "answer_missing"), ("None", "answer_missing"), ("N/A", "answer_missing"),
+    ("nan", "answer_not_finite"), ("$NaN", "answer_not_finite"), ("-inf", "answer_not_finite"),
+    ("x" * 300, "answer_not_usable"), ("a\x00b", "answer_not_usable"),
+])
+def test_answers_that_are_none(raw: str, reason: str) -> None:
     assert read(raw) == reason
-    found = convert(STEM, raw, [(1, 5)], Random(1))
+    found = convert(STEM, raw, [(1, "5")], Random(1))
     assert isinstance(found, Unusable)
     assert found.reason == reason
 
@@ -87,7 +83,7 @@ def test_other_kinds_and_units_are_no_options() -> None:
     ("Did it SELL?", "sell", "answer_in_stem"),
 ])
 def test_a_stem_must_not_state_the_answer(stem: str, key: Any, reason: str) -> None:
-    found = convert(stem, key, [(1, 1), (2, 2), (3, 3)], Random(1))
+    found = convert(stem, str(key), [(1, "1"), (2, "2"), (3, "3")], Random(1))
     assert isinstance(found, Unusable)
     assert found.reason == reason
 
@@ -100,11 +96,11 @@ def test_a_part_of_another_number_is_no_statement(stem: str, key: Any) -> None:
     others: list[Any] = [30, 50, 70] if key == 12 else [f"${n}.00" for n in (2000, 3000, 4000)]
     if key == "3.2%":
         others = ["5%", "7%", "9%"]
-    assert isinstance(convert(stem, key, list(enumerate(others)), Random(1)), Converted)
+    assert isinstance(made(key, others, stem=stem), Converted)
 
 
 def test_the_same_answer_at_every_seed_is_refused() -> None:
-    found = convert(STEM, 7, [(k, 7) for k in range(8)], Random(1))
+    found = convert(STEM, "7", [(k, "7") for k in range(8)], Random(1))
     assert isinstance(found, Unusable)
     assert found.reason == "seed_has_no_effect"
 
@@ -144,7 +140,7 @@ def _number(text: str) -> Any:
 
 
 def test_a_count_without_room_below_is_refused_rather_than_bent() -> None:
-    found = convert(STEM, 1, [(1, 1), (2, 1), (3, 2)], Random(1))
+    found = convert(STEM, "1", [(1, "1"), (2, "1"), (3, "2")], Random(1))
     assert isinstance(found, Unusable)
     assert found.reason == "too_few_options"
 
