@@ -29,6 +29,8 @@ from backtrader_bench.sandbox.room import Launch, Level, Limits, Room
 
 ENTER = Path(__file__).with_name("enter.py")
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
+_SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
+"""Where programs are looked for that must be visible inside, too."""
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 _ETC_NETWORK = (
     "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols",
@@ -38,7 +40,7 @@ _ETC_NETWORK = (
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _FACTS = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu")
 _TMP_BYTES, _TMP_BYTES_UNLIMITED = 256 << 20, 2 << 30
-_CAP_SETGID, _CAP_SETUID, _CAP_SYS_ADMIN = 6, 7, 21
+_CAP_DAC_READ_SEARCH, _CAP_SETGID, _CAP_SETUID, _CAP_SYS_ADMIN = 2, 6, 7, 21
 
 
 def launch(argv: Sequence[str], room: Room, level: Level, env: Mapping[str, str]) -> Launch:
@@ -48,12 +50,14 @@ def launch(argv: Sequence[str], room: Room, level: Level, env: Mapping[str, str]
     the command ends when that thread does. A signal to the started process does not reach the command at L3: it ends
     it at once. SandboxError when the level can't be had here or a folder of the room is missing.
     """
+    if not sys.platform.startswith("linux"):
+        raise SandboxError("there are sandboxes for Linux only")
     for path in (room.work, *room.readable, *room.writable):
         if not path.exists():
             raise SandboxError(f"the sandbox is to show {path}, which does not exist")
     if level != "L1" and not seccomp.supported():
         raise SandboxError(f"level {level} needs a system call filter, which is known for x86_64 and aarch64 only")
-    user = _own_user(room)
+    user = _own_user(room, level)
     if user is not None:
         for path in (room.work, *room.writable):
             os.chown(path, user, user)
@@ -247,14 +251,15 @@ def _names(path: Path) -> Iterator[Path]:
     yield path.resolve()
 
 
-def _own_user(room: Room) -> int | None:
+def _own_user(room: Room, level: Level) -> int | None:
     """The user id to run under, as root: one that nobody has. None to keep the user's.
 
     Programs that bring a sandbox (``nested``) keep theirs: their files are all the user's.
     """
-    if os.geteuid() != 0 or room.nested or not _may(_CAP_SETUID, _CAP_SETGID, _CAP_SYS_ADMIN):
+    needed = _CAP_SYS_ADMIN if level == "L3" else _CAP_DAC_READ_SEARCH
+    if os.geteuid() != 0 or room.nested or not shutil.which("setpriv", path=_SYSTEM_PATH):
         return None
-    if not shutil.which("setpriv"):
+    if not _may(_CAP_SETUID, _CAP_SETGID, needed):  # root of a container
         return None
     # Above the ranges that distributions give to users, containers and services; in a container, as the map allows.
     for first in (1_900_000_000, 40_000):
@@ -287,7 +292,7 @@ def _setpriv(user: int | None, search: bool = False) -> list[str]:
 
 
 def _program(name: str) -> str:
-    found = shutil.which(name)
+    found = shutil.which(name, path=_SYSTEM_PATH)
     if found is None:
         raise SandboxError(f"{name} is not here: on Debian, apt-get install util-linux")
     return found

@@ -37,7 +37,6 @@ _HELD: dict[tuple[Profile, Level], dict[str, str]] = {
     ("program", "L1"): {"mem": "limited"},
     ("agent", "L3"): {"fs": "hidden", "pids": "hidden"},
     ("agent", "L2"): {"fs": "hidden"},
-    ("agent", "L1"): {},
 }
 """What a level must be found to do to be called by its name."""
 _FIX = "install bubblewrap (apt-get install bubblewrap, or pip install 'backtrader-bench[sandbox]')"
@@ -80,6 +79,8 @@ def said(isolation: Isolation) -> str:
 
 @functools.cache
 def _holds(level: Level, profile: Profile, bwrap: str | None, user: int) -> Isolation | str:
+    if profile == "agent" and level == "L1":  # promises nothing, on any machine
+        return Isolation(level="L1", net="open", fs="open", pids="open", mem="open")
     try:
         found = _try(level, profile)
     except (SandboxError, OSError) as error:

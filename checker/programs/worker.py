@@ -9,6 +9,7 @@ Layout, below the folder for temporary files; only ``room`` is visible inside, a
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import json
 import os
@@ -39,7 +40,9 @@ from backtrader_bench.sandbox.room import Level, Limits, Room
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
 MODULES = ("backtrader", "numpy", "pandas")
+PREFIX = "bench-room-"
 _START_SECONDS = 120.0
+_STALE_SECONDS = 60.0
 _TICK = 0.2
 _MESSAGE_BYTES = 1 << 20
 _FOLDER_FILES = 10_000
@@ -56,7 +59,10 @@ class Worker:
         self.limits = limits
         self.python = python or sys.executable
         self.folders, self.libraries = library_folders(self.python)
-        self.base = Path(tempfile.mkdtemp(prefix="bench-room-")).resolve()
+        clear_stale()
+        self.base = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+        self.lock = (self.base / "lock").open("w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.room = self.base / "room"
         self.room.mkdir()
         (self.base / "out").mkdir()
@@ -74,6 +80,7 @@ class Worker:
         """End whatever runs and remove every file."""
         self._end()
         _remove(self.base)
+        self.lock.close()
 
     def run(self, code: str, seed: int, *, timeout: float = TIMEOUT, fresh: bool = False) -> ProgramRun:
         """One run. SandboxError when the sandbox itself fails."""
@@ -100,6 +107,8 @@ class Worker:
         if "code" not in answer:
             self._end()
         _remove(folder)
+        if "error" in answer:
+            raise SandboxError(f"the sandbox failed: {answer['error']}")
         return self._result(seed, answer, streams, time.monotonic() - begun, fresh)
 
     def verify(
@@ -214,6 +223,16 @@ class Worker:
             self.inside.close()
         processes.sweep(self.base, user if user != os.geteuid() else None)
         self.process = self.inside = None
+
+
+def clear_stale() -> None:
+    """End and remove what workers left that were killed: their folders are locked as long as they live."""
+    for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/lock"):
+        with contextlib.suppress(OSError), lock.open("r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if time.time() - lock.stat().st_mtime > _STALE_SECONDS:
+                processes.sweep(lock.parent.resolve(), None)
+                _remove(lock.parent)
 
 
 @functools.cache

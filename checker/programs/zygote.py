@@ -38,8 +38,8 @@ def main() -> None:
     outside = socket.socket(fileno=int(sys.argv[1]))
     enter = load(sys.argv[2])
     sys.path.pop(0)  # the folder of this script
+    # Orphans of runs come to us, to be ended. When the other side goes, by kill -9 too, its end of the socket tells.
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     # Runs share its user: they must not read or write its memory.
     prctl(_PR_SET_DUMPABLE, 0)
     for name in json.loads(outside.recv(_MESSAGE_BYTES))["modules"]:
@@ -53,10 +53,13 @@ def main() -> None:
             return
         order = json.loads(message)
         started = time.monotonic()
-        child = os.fork()
+        try:
+            child = fork()
+        except OSError as error:  # the user has no process left to give
+            outside.send(json.dumps({"error": f"no process for a run: {error}"}).encode())
+            continue
         if child == 0:
-            settle(order, fds, enter)
-            become(order)
+            begin(order, fds, enter, outside)
         for fd in fds:
             os.close(fd)
         outside.send(json.dumps(attend(child, started, outside, order["scratch"])).encode())
@@ -71,6 +74,27 @@ def load(path: str) -> Any:
     return module
 
 
+def fork() -> int:
+    """A fork, with some patience: the limit counts what else the user runs just now."""
+    for wait in (0.1, 0.5, 2.0):
+        try:
+            return os.fork()
+        except BlockingIOError:
+            time.sleep(wait)
+    return os.fork()
+
+
+def begin(order: dict[str, Any], fds: list[int], enter: Any, outside: socket.socket) -> None:
+    """In the child: what fails before the program starts is not the program's fault, and is told."""
+    try:
+        settle(order, fds, enter)
+    except BaseException as error:  # noqa: BLE001 - told, whatever it is
+        outside.send(json.dumps({"error": f"a run could not be confined: {error}"}).encode())
+        os._exit(1)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    become(order)
+
+
 def settle(order: dict[str, Any], fds: list[int], enter: Any) -> None:
     """In the child: streams, session, folder, environment, limits, and no way back."""
     os.setsid()
@@ -79,10 +103,11 @@ def settle(order: dict[str, Any], fds: list[int], enter: Any) -> None:
     nothing = os.open("/dev/null", os.O_RDONLY)
     for fd, target in ((nothing, 0), (fds[0], 1), (fds[1], 2)):
         os.dup2(fd, target)
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     os.chdir(order["folder"])
     os.environ.clear()
     os.environ.update(order["env"])
+    with contextlib.suppress(OSError):  # when memory runs out, the kernel is to end this first
+        Path("/proc/self/oom_score_adj").write_text("1000")
     enter.lower(enter.resource.RLIMIT_CPU, order["cpu"], order["cpu"] + 2)
     enter.confine(order)
 
@@ -145,9 +170,9 @@ def attend(child: int, started: float, outside: socket.socket, scratch: list[str
     ready = select.select([waiter, outside.fileno()], [], [])[0]
     seconds = time.monotonic() - started
     os.close(waiter)
-    if waiter not in ready:  # nobody is there any more
+    if waiter not in ready:
         end_children()
-        sys.exit(1)
+        os._exit(1)
     _, status = os.waitpid(child, 0)
     left = not childless(_GRACE) and end_children()
     for folder in scratch:

@@ -52,6 +52,12 @@ def test_code_of_a_model_is_not_run_without_a_sandbox(monkeypatch: pytest.Monkey
     assert selftest.best(profile="agent") == OPEN
 
 
+def test_agents_run_where_nothing_is_kept_in_and_it_is_said() -> None:
+    found = selftest.holds("L1", "agent")
+    assert isinstance(found, Isolation)
+    assert {found.net, found.fs, found.pids, found.mem} == {"open"}
+
+
 def test_a_required_level_is_had_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     offering(monkeypatch, L2=CLOSED, L1=OPEN)
     assert selftest.best(required="L2") == CLOSED
