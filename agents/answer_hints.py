@@ -1,21 +1,22 @@
-"""Lists of options that a reply repeats, and the last resorts: marks in a list, option texts, ordinals, equal numbers."""
+"""Lists of options that a reply repeats, and the last resorts: marks, option texts, ordinals, equal numbers."""
 
 from __future__ import annotations
 
 import re
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from backtrader_bench.agents import answer_words as words
-from backtrader_bench.agents.answer_statements import LETTERS, Options, alone, sentence_start
-from backtrader_bench.agents.answer_text import CLOSE, OPEN, plain_option
+from backtrader_bench.agents.answer_statements import LETTERS, Options, sentence_start
+from backtrader_bench.agents.answer_text import CLOSE, OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _GAP = re.compile(r"(?:\W|_|\b(?:or|and|for|if|means|either|oder|und|o|ou|y|et)\b)*", re.IGNORECASE)
 _LABEL = re.compile(
-    rf"(?:(?<=\n)|(?<=^)|(?<=[ ,;.|(]))[ \t>|*-]{{0,12}}(?:\[([ xX✓✔])\][ ]?)?(?:option |choice )?[\"'(\[{OPEN}]{{0,6}}([A-D])[\"')\]{CLOSE}]{{0,6}}[ ]?(?:[.):|=-]|(?=\n|$)|(?= ))",
+    rf"(?:(?<=\n)|(?<=^)|(?<=[ ,;.|(]))[ \t>|*-]{{0,12}}(?:\[([ xX✓✔])\][ ]?)?(?:option |choice )?[\"'(\[{OPEN}]{{0,6}}([A-D])[\"')\]{CLOSE}]{{0,6}}[ ]?(?:[.):|=-]|(?=\n|$)|(?= ))",  # noqa: E501
     re.IGNORECASE,
 )
 
@@ -26,7 +27,7 @@ def listings(text: str, brackets: Sequence[re.Match[str]], options: Mapping[str,
     for place in range(len(brackets) - 3):
         four = brackets[place : place + 4]
         if "".join(one[1].upper() for one in four) == LETTERS and all(
-            _says_nothing(text[one.end() : other.start()], options) for one, other in zip(four, four[1:], strict=False)
+            _says_nothing(text[one.end() : other.start()], options) for one, other in pairwise(four)
         ):
             found.update(one.start() for one in four)
     return found
@@ -44,30 +45,33 @@ def masked(text: str, options: Options) -> str:
     """``text`` with repeated lists of the options blanked out, so that the last of a list is no answer."""
     lines = text.split("\n")
     labels = [_list_label(line, options) for line in lines]
-    for start in range(len(lines)):
-        if labels[start] != "A":
-            continue
-        end, seen = start, ""
-        for at in range(start, min(len(lines), start + 12)):
-            if labels[at] and labels[at] not in seen and LETTERS.startswith(seen + (labels[at] or "")):
-                seen, end = seen + (labels[at] or ""), at
-            elif lines[at].strip():
-                break
-        if len(seen) >= 3:
-            lines[start : end + 1] = [""] * (end + 1 - start)
-            labels[start : end + 1] = [None] * (end + 1 - start)
+    run: list[int] = []
+    for at in range(len(lines) + 1):
+        label = labels[at] if at < len(lines) else None
+        if label and label not in {labels[place] for place in run}:
+            run.append(at)
+        elif at == len(lines) or lines[at].strip():
+            if len(run) > 1:
+                lines[run[0] : run[-1] + 1] = [""] * (run[-1] + 1 - run[0])
+            run = [at] if label else []
     return _inline_masked("\n".join(lines), options)
 
 
 def _list_label(line: str, options: Options) -> str | None:
     """The letter of a line such as ``B) Mars``; None for any other line."""
-    found = re.match(rf"[ \t>|*-]*(?:option )?[\"'(\[{OPEN}]?([A-D])(?:[\"')\]{CLOSE}]+[ .:-]*|[ ]?[.:|=-]+|$)", line, re.IGNORECASE)
+    found = re.match(
+        rf"[ \t>|*-]*(?:(?:answers?|options?|choices?):? )?[\"'(\[{OPEN}]?([A-D])(?:[\"')\]{CLOSE}]+[ .:-]*|[ ]?[.:|=-]+|$)",  # noqa: E501
+        line,
+        re.IGNORECASE,
+    )
     if found is None or len(line) > 400:
         return None
     rest = line[found.end() :].strip(" |*-")
     named = options.pattern.match(rest)
-    own = named is not None and options.letter_of(named[0]) == found[1].upper() and not rest[named.end() :].strip(" .,;|")
-    return found[1].upper() if own or not rest else None
+    own = (
+        named is not None and options.letter_of(named[0]) == found[1].upper() and not rest[named.end() :].strip(" .,;|")
+    )
+    return found[1].upper() if own else None
 
 
 def _inline_masked(text: str, options: Options) -> str:
@@ -93,7 +97,7 @@ def hints(text: str, shown: str, options: Options) -> frozenset[str] | None:
 def _marked(text: str, options: Options) -> frozenset[str] | None:
     """A list with verdicts: the one letter that is ticked or called right while the others are not."""
     labels = list(_LABEL.finditer(text))
-    if not 2 <= len(labels) <= 40:
+    if len(labels) > 40 or (len(labels) < 2 and not (labels and labels[0][1])):
         return None
     ends = [*(label.start() for label in labels[1:]), len(text)]
     ticked, right, wrong = set(), set(), set()
@@ -115,10 +119,13 @@ def _marked(text: str, options: Options) -> frozenset[str] | None:
 
 
 _EXCEPT = re.compile(
-    rf"\b(?:all|none|every\w*|each|any|others?)\b[^.\n]{{0,80}}\b(?:except|but|besides|save|apart from)(?: for)?(?: option)? [\"'(\[{OPEN}]{{0,6}}([A-D])(?![\w'+#-])",
+    rf"\b(?:all|none|every\w*|each|any|others?)\b[^.\n]{{0,80}}\b(?:except|but|besides|save|apart from)(?: for)?(?: option)? [\"'(\[{OPEN}]{{0,6}}([A-D])(?![\w'+#-])",  # noqa: E501
     re.IGNORECASE,
 )
-_FAILS = re.compile(r"\b(?:fail\w*|wrong|incorrect|false|ruled out|eliminated|excluded|impossible|invalid|don't|doesn't|can't|no)\b|\bnone\b", re.IGNORECASE)
+_FAILS = re.compile(
+    r"\b(?:fail\w*|wrong|incorrect|false|ruled out|eliminated|excluded|impossible|invalid|don't|doesn't|can't|no)\b|\bnone\b",  # noqa: E501
+    re.IGNORECASE,
+)
 
 
 def _by_exception(text: str, options: Options) -> frozenset[str] | None:
@@ -131,19 +138,25 @@ def _in_file(text: str, options: Options) -> frozenset[str] | None:
     found = set()
     for cue in words.FILE.finditer(text):
         letter = re.compile(
-            rf"[^.\n]{{0,30}}?(?:(?P<q>[\"'(\[{OPEN}])(?P<a>[A-D])[\"')\]{CLOSE}]|(?<= )(?P<b>[A-D])(?= (?:to|in|into|as|>+) |[.!]?\s*$))"
+            rf"[^.\n]{{0,30}}?(?:(?P<q>[\"'(\[{OPEN}])(?P<a>[A-D])[\"')\]{CLOSE}]|(?<= )(?P<b>[A-D])(?= (?:to|in|into|as|>+) |[.!]?\s*$))"  # noqa: E501
         ).match(text, cue.end())
         if letter:
             found.add(letter["a"] or letter["b"])
     return frozenset(found) if found else None
 
 
-_FAULT = re.compile(r"\b(?:error|fail\w*|exception|limit|unauthori[sz]ed|login|denied|timeout|timed out|usage|see|cf)\b", re.IGNORECASE)
+_FAULT = re.compile(
+    r"\b(?:error|fail\w*|exception|limit|unauthori[sz]ed|login|denied|timeout|timed out|usage|see|cf)\b", re.IGNORECASE
+)
 
 
 def _emphasised(text: str, options: Options) -> frozenset[str] | None:
     """One letter, set in bold or in parentheses at the end of the last sentence, and no other like it."""
-    bold = [one for one in re.finditer(rf"{OPEN}[\"'(\[]?([A-D])[\"')\].:]*{CLOSE}", text) if not _rejected(text, one.start())]
+    bold = [
+        one
+        for one in re.finditer(rf"{OPEN}[\"'(\[]?([A-D])[\"')\].:]*{CLOSE}", text)
+        if not _rejected(text, one.start())
+    ]
     if bold and len({one[1] for one in bold}) == 1 and not re.search(r"`", text):
         return frozenset(bold[0][1])
     end = re.search(r"[\s(\[]\(([A-D])\)[.!\s]*\Z", text[-300:])
@@ -154,12 +167,27 @@ def _emphasised(text: str, options: Options) -> frozenset[str] | None:
 
 def _rejected(text: str, at: int) -> bool:
     before = text[sentence_start(text, at) : at]
-    return bool(words.NOT.search(before) or words.UNREAL.search(before) or words.NAMING.search(before) or words.DOUBT.search(before))
+    return bool(
+        words.NOT.search(before)
+        or words.UNREAL.search(before)
+        or words.NAMING.search(before)
+        or words.DOUBT.search(before)
+    )
 
 
-_ORDINALS = {"first": "A", "1st": "A", "second": "B", "2nd": "B", "third": "C", "3rd": "C", "fourth": "D", "4th": "D", "last": "D"}
+_ORDINALS = {
+    "first": "A",
+    "1st": "A",
+    "second": "B",
+    "2nd": "B",
+    "third": "C",
+    "3rd": "C",
+    "fourth": "D",
+    "4th": "D",
+    "last": "D",
+}
 _ORDINAL = re.compile(
-    rf"\b({'|'.join(_ORDINALS)})\s+(?:option|choice|answer|one|alternative|item)\b|\b(?:option|choice|answer)\s+(?:number |no\.? ?|#)?([1-4])(?![\w.,]\w|\w)",
+    rf"\b({'|'.join(_ORDINALS)})\s+(?:option|choice|answer|one|alternative|item)\b|\b(?:option|choice|answer)\s+(?:number |no\.? ?|#)?([1-4])(?![\w.,]\w|\w)",  # noqa: E501
     re.IGNORECASE,
 )
 
@@ -179,10 +207,28 @@ def _ordinal(text: str, options: Options) -> frozenset[str] | None:
     return frozenset(letters) if letters else None
 
 
-_COMMON = frozenset({"yes", "no", "true", "false", "none", "all", "both", "neither", "up", "down", "other", "the", "it", "above", "below"})
+_COMMON = frozenset(
+    {
+        "yes",
+        "no",
+        "true",
+        "false",
+        "none",
+        "all",
+        "both",
+        "neither",
+        "up",
+        "down",
+        "other",
+        "the",
+        "it",
+        "above",
+        "below",
+    }
+)
 _SAYS = re.compile(
-    r"(?:\b(?:is|are|was|be|gives?|gave|equals?|yields?|takes|returns?|got|get|gets|makes|to|prints?|outputs?|shows?|comes? out at|am)|[=:≈~→]|->|=>)"
-    r"\s*(?:(?:about|roughly|approximately|exactly|around|only|just|precisely|the value|a total of|simply|to)\s+)*[\"'(\[$]*$",
+    r"(?:\b(?:is|are|was|be|gives?|gave|equals?|yields?|takes|returns?|got|get|gets|makes|to|prints?|outputs?|shows?|comes? out at|am)|[=:≈~→]|->|=>)"  # noqa: E501
+    r"\s*(?:(?:about|roughly|approximately|exactly|around|only|just|precisely|the value|a total of|simply|to)\s+)*[\"'(\[$]*$",  # noqa: E501
     re.IGNORECASE,
 )
 
@@ -197,14 +243,19 @@ def _last_sentence(text: str) -> tuple[int, str]:
 
 def _last_text(text: str, options: Options) -> frozenset[str] | None:
     """The full text of exactly one option: the last sentence says it, and no other option's is anywhere."""
-    start, last = _last_sentence(text)
+    start, _ = _last_sentence(text)
     here = {letter: one for one in options.pattern.finditer(text, start) if (letter := options.letter_of(one[0]))}
     if len(here) != 1:
         return frozenset(here) if len(here) > 1 else None
     ((letter, one),) = here.items()
     before = text[start : one.start()]
-    unclear = words.NOT.search(before) or words.UNREAL.search(before) or words.DOUBT.search(before) or text.rstrip().endswith("?")
-    if unclear or one[0].lower() in _COMMON or len(one[0]) == 1 and one[0] in LETTERS:
+    unclear = (
+        words.NOT.search(before)
+        or words.UNREAL.search(before)
+        or words.DOUBT.search(before)
+        or text.rstrip().endswith("?")
+    )
+    if unclear or one[0].lower() in _COMMON or (len(one[0]) == 1 and one[0] in LETTERS):
         return None
     closes = not re.sub(r"\s{0,3}\([^()]{0,200}\)", "", text[one.end() :]).strip(" .!)\"'$\n")
     if options.is_numeric(letter) or len(one[0]) < 4:
@@ -225,7 +276,7 @@ _NUMBER = re.compile(r"(?<![\w.,])[-+]?\s?\$?\s?[-+]?\d[\d,]*(?:\.\d+)?%?(?![\w]
 
 def _equal_number(text: str, options: Options) -> frozenset[str] | None:
     """A number that the last sentence comes to, equal to one option's or rounding to it and to no other's."""
-    start, last = _last_sentence(text)
+    start, _ = _last_sentence(text)
     found = list(_NUMBER.finditer(text, start))
     if not found:
         return None
@@ -253,10 +304,7 @@ def _decimal(text: str) -> Decimal | None:
 
 
 def _rounds(value: Decimal, to: Decimal) -> bool:
-    places = to.as_tuple().exponent
-    if not isinstance(places, int) or not isinstance(value.as_tuple().exponent, int) or places <= value.as_tuple().exponent:  # type: ignore[operator]
+    places, given = to.as_tuple().exponent, value.as_tuple().exponent
+    if not isinstance(places, int) or not isinstance(given, int) or places <= given:
         return False
     return any(value.quantize(Decimal(1).scaleb(places), how) == to for how in (ROUND_HALF_EVEN, ROUND_HALF_UP))
-
-
-__all__ = ["alone", "hints", "listings", "masked", "plain_option"]

@@ -16,7 +16,7 @@ _ANSWER = re.compile(
     r"(?:_?(?:letter|option|choice|key|label|id))?|selected|chosen|label",
     re.IGNORECASE,
 )
-_TEXT = ("result", "response", "output", "text", "content", "message", "messages", "completion", "reply", "choices", "data", "delta",
+_TEXT = ("result", "response", "output", "text", "content", "message", "messages", "completion", "reply", "choices", "data", "delta",  # noqa: E501
          "parts", "item", "final", "value")  # fmt: skip
 _OTHERS = ("user", "system", "tool")
 _FENCE = re.compile(r"\A\s*(?:`{3,}|~{3,})[\w-]*\n(.*?)\n\s*(?:`{3,}|~{3,})\s*\Z", re.DOTALL)
@@ -61,7 +61,9 @@ def _decoded(text: str) -> dict[str, Any] | list[Any] | None:
     return found if isinstance(found, dict | list) else None
 
 
-def _answer(node: Any, read: Callable[[str], frozenset[str] | None], options: Options, depth: int) -> frozenset[str] | None:
+def _answer(
+    node: Any, read: Callable[[str], frozenset[str] | None], options: Options, depth: int
+) -> frozenset[str] | None:
     """What the key of an answer says, at the outermost place that has one."""
     if depth > _DEEPEST:
         return None

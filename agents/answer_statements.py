@@ -28,7 +28,7 @@ _LETTER = re.compile(rf"([A-Da-d])(?![^\W\u3000-\u9fff\uac00-\ud7af])([{_CLOSERS
 _LEAD = re.compile(rf"[ \t{_OPENERS}]{{0,20}}")
 _ALSO = re.compile(
     rf"[ ]?(?:[,/&+|、]|\b(?:and|or|und|oder|et|ou|y|o|e|vs\.?)\b|[和或与])"
-    rf"[ ]?(?:and |or |maybe |possibly |perhaps |option |both )?[\"'(\[{OPEN}]{{0,6}}([A-Da-d])(?![\w'+#-])(?!\s(?:is|are|was|would|has|fails|only)\b)"
+    rf"[ ]?(?:and |or |maybe |possibly |perhaps |option |both )?[\"'(\[{OPEN}]{{0,6}}([A-Da-d])(?![\w'+#-])(?!\s(?:is|are|was|would|has|fails|only)\b)"  # noqa: E501
 )
 _AFTERS = "-(=<>[]{}|*✓✔✅:;,.!?)" + CLOSE + OPEN
 """Signs that may follow a letter after a blank."""
@@ -63,7 +63,9 @@ class Options:
         bound = r"(?<![^\W\u3000-\u9fff\uac00-\ud7af])(?<![\d][.,])(?<!(?<!\w)[-+$])"
         after = r"(?![^\W\u3000-\u9fff\uac00-\ud7af])(?![.,]\d)(?![%])"
         flags = 0 if self.exact else re.IGNORECASE
-        self.pattern = re.compile("|".join(rf"{_front(text, bound)}{text}{_back(text, after)}" for text in parts) or r"(?!)", flags)
+        self.pattern = re.compile(
+            "|".join(rf"{_front(text, bound)}{text}{_back(text, after)}" for text in parts) or r"(?!)", flags
+        )
 
     def key(self, text: str) -> str:
         """By which texts are compared."""
@@ -207,7 +209,8 @@ def announced(text: str, options: Options) -> Iterator[Statement]:
     for pattern in (words.NOUN, words.CJK_NOUN, words.VERB):
         for cue in some(pattern.finditer(text)):
             found = _after(text, cue, options)
-            if found is not None:
+            # Three or four letters are the choices named, as in the instruction.
+            if found is not None and len(found.letters) < 3:
                 yield _weighed(text, cue, found)
 
 
@@ -225,7 +228,7 @@ def _weighed(text: str, cue: re.Match[str], found: Object) -> Statement:
 
 
 def _after(text: str, cue: re.Match[str], options: Options) -> Object | None:
-    """The object of an announcement: right after it, on the next line after a heading, or at the end of the sentence."""
+    """The object of an announcement: right after it, on the line after a heading, or at the sentence's end."""
     at = _past_words(text, cue.end())
     small = text[cue.end() : at].rstrip().endswith((":", "=", "|")) or text[at : at + 1] in tuple("bcd")
     near = object_at(text, at, options, lower=small)
@@ -246,14 +249,21 @@ def _after(text: str, cue: re.Match[str], options: Options) -> Object | None:
 
 def _bare_name(text: str, cue: re.Match[str], at: int) -> bool:
     """``answer A`` inside a sentence, without a word or sign that says it is one."""
-    if cue.re is not words.NOUN or not words.ENGLISH.fullmatch(cue[0]) or text[cue.end() : at].strip() or not re.match(r"[ ]?[A-Da-d]\b", text[at : at + 3]):
+    if (
+        cue.re is not words.NOUN
+        or not words.ENGLISH.fullmatch(cue[0])
+        or text[cue.end() : at].strip()
+        or not re.match(r"[ ]?[A-Da-d]\b", text[at : at + 3])
+    ):
         return False
     return bool(re.search(r"\w", text[sentence_start(text, cue.start()) : cue.start()]))
 
 
 def _instead(text: str, at: int, options: Options) -> Object | None:
     """After ``not B``: what the sentence says in its place."""
-    but = re.compile(r"[,;]? ?(?:but|it's|it is|rather|instead|sondern|sino|mais)[ ,]+(?:rather |instead |it's |it is )?").match(text, at)
+    but = re.compile(
+        r"[,;]? ?(?:but|it's|it is|rather|instead|sondern|sino|mais)[ ,]+(?:rather |instead |it's |it is )?"
+    ).match(text, at)
     return object_at(text, but.end(), options) if but else None
 
 
@@ -287,9 +297,11 @@ def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
     """The only option that the rest of the sentence takes, where it does so in so many words."""
     end = sentence_end(text, at)
     found: dict[str, int] = {}
-    for letter in re.compile(rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])(?![A-Za-z0-9_])").finditer(text, at, min(len(text), end + 1)):
+    for letter in re.compile(rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])(?![A-Za-z0-9_])").finditer(
+        text, at, min(len(text), end + 1)
+    ):
         taken = _LETTER.match(text, letter.start(1))
-        before = text[at : letter.start()]
+        before = text[max(at, letter.start() - 60) : letter.start()]
         if taken is None or words.NOT.search(before + " ") or words.NAMING.search(before):
             continue
         if _capital_before(before) or not follows(text, taken.end()):
@@ -299,7 +311,9 @@ def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
         ((letter_found, stop),) = found.items()
         final = stop >= end - 1 or not text[stop:end].strip(" .,;:!)\"'" + CLOSE)
         lead = text[at:stop].rstrip(_CLOSERS + LETTERS)
-        led = re.search(r"(?:[:=→]|\b(?:is|be|on|with|to|for|option|letter|choice|as|la|die|letra|é|è|es|est|ist))[ \"'(\[]*$", lead)
+        led = re.search(
+            r"(?:[:=→]|\b(?:is|be|on|with|to|for|option|letter|choice|as|la|die|letra|é|è|es|est|ist))[ \"'(\[]*$", lead
+        )
         ended = final and re.search(r"(?:[,:]|[^\x00-\x7f])[ \"'(\[]*$", lead)
         if (ended or led) and not options.ambiguous(letter_found):
             return Object(frozenset({letter_found}), stop)
@@ -368,9 +382,13 @@ def lines_alone(text: str, options: Options) -> Iterator[Statement]:
             if one is not None and one.letters and (len(line.strip()) > 8 or _stands_out(lines, filled, number)):
                 found.append((number, Statement(at, at + len(line), one.letters, PLAIN)))
         at += len(line) + 1
-    near = {number for number, _ in found}
+    place = {number: at for at, number in enumerate(filled)}
+    near = {place[number] for number, _ in found if number in place}
     same = len({one.letters for _, one in found}) == 1
-    yield from (statement for number, statement in found if same or not {number - 1, number + 1} & near)
+    for number, statement in found:
+        here = place.get(number, -9)
+        if same or not {here - 1, here + 1} & near:
+            yield statement
 
 
 def _stands_out(lines: list[str], filled: list[int], number: int) -> bool:
@@ -385,7 +403,9 @@ def _stands_out(lines: list[str], filled: list[int], number: int) -> bool:
 
 def judged(text: str, options: Options) -> Iterator[Statement]:
     """Letters and option texts that a verdict follows: ``Option C is the correct one``."""
-    for found in re.compile(rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}(?![A-Za-z0-9_])").finditer(text):
+    for found in re.compile(
+        rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}(?![A-Za-z0-9_])"
+    ).finditer(text):
         if words.AFTER.match(text, found.end()) and not options.ambiguous(found[1]):
             yield from _verdict(text, found, found[1])
     for found in options.pattern.finditer(text):
@@ -400,8 +420,16 @@ def _verdict(text: str, found: re.Match[str], letter: str) -> Iterator[Statement
     before = text[start : found.start()]
     end = verdict.end()
     asked = text[sentence_end(text, end) :][:1] in ("?", "？")
-    listed = re.search(r"\b(?:and|or|both|nor|neither)[ \"'(]*$|[,/&][ ]?$", before) and re.search(r"(?<!\w)[A-D]\W", before)
-    if not asked and not listed and not words.UNREAL.search(words.BUT.split(before)[-1]) and not words.NOT.search(before) and not words.NAMING.search(before):
+    listed = re.search(r"\b(?:and|or|both|nor|neither)[ \"'(]*$|[,/&][ ]?$", before) and re.search(
+        r"(?<!\w)[A-D]\W", before
+    )
+    if (
+        not asked
+        and not listed
+        and not words.UNREAL.search(words.BUT.split(before)[-1])
+        and not words.NOT.search(before)
+        and not words.NAMING.search(before)
+    ):
         yield Statement(start, end, frozenset({letter}), PLAIN)
 
 
@@ -430,7 +458,9 @@ def weak(text: str, options: Options) -> Iterator[Statement]:
         start = sentence_start(text, cue.start())
         before = text[start : cue.start()]
         tail = text[sentence_end(text, found.end) :][:1]
-        numeric = options.is_numeric(letter) and text[cue.end() : found.end].strip(_OPENERS + _CLOSERS + " ") not in LETTERS
+        numeric = (
+            options.is_numeric(letter) and text[cue.end() : found.end].strip(_OPENERS + _CLOSERS + " ") not in LETTERS
+        )
         clause = words.BUT.split(before)[-1]
         if rest or tail == "?" or words.UNREAL.search(clause) or words.DOUBT.search(clause):
             continue
@@ -461,7 +491,24 @@ def tabled(text: str, options: Options) -> Iterator[Statement]:
 _BOXED = re.compile(r"\\(?:boxed|fbox|framebox)\s*\{((?:[^{}\n]|\{[^{}\n]*\}){0,300})\}")
 _TAGGED = re.compile(r"<(?:final[_ -]?)?(?:answer|choice|option|letter)>([^<]{0,300})</", re.IGNORECASE)
 _ANGLED = re.compile(r"(?<!<)(?<!< )<(?: ?<)++\s*+([^<>]{1,200}?)\s*(?:>(?: ?>)*|\Z)")
-_HOLDERS = frozenset({"x", "letter", "your answer", "answer", "?", "...", "_", "your letter", "option", "a/b/c/d", "a|b|c|d", "a-d", "a..d", "a to d"})
+_HOLDERS = frozenset(
+    {
+        "x",
+        "letter",
+        "your answer",
+        "answer",
+        "?",
+        "...",
+        "_",
+        "your letter",
+        "option",
+        "a/b/c/d",
+        "a|b|c|d",
+        "a-d",
+        "a..d",
+        "a to d",
+    }
+)
 
 
 def boxed(text: str, options: Options) -> Iterator[Statement]:

@@ -38,10 +38,15 @@ _BE = (
     r"|есть|je|to|är|er|on|az?|este"
 )
 
-NOUN = re.compile(rf"(?<![^\W_])(?:{_ANNOUNCED}|{_NOUNS})(?![^\W_\u3000-\u9fff\uac00-\ud7af]|'s [a-z])(?:\s?\((?:[^()\n]{{2,20}})\))?", re.IGNORECASE)
+NOUN = re.compile(
+    rf"(?<![^\W_])(?:{_ANNOUNCED}|{_NOUNS})(?![^\W_\u3000-\u9fff\uac00-\ud7af]|'s [a-z])(?:\s?\((?:[^()\n]{{2,20}})\))?",
+    re.IGNORECASE,
+)
 """A noun that announces: ``answer``, ``Antwort``, ``choice`` ..."""
 ENGLISH = re.compile(_ENGLISH, re.IGNORECASE)
-CJK_NOUN = re.compile("(?:答案|回答|正确选项|正確選項|正解|答え|解答|正しいのは|故?[应應该該]*[选選择擇]+(?:项|項|择)?|정답|답변|답)")
+CJK_NOUN = re.compile(
+    "(?:答案|回答|正确选项|正確選項|正解|答え|解答|正しいのは|故?[应應该該]*[选選择擇]+(?:项|項|择)?|정답|답변|답)"
+)
 """The same where words are not parted."""
 VERB = re.compile(
     r"\b(?:i(?:'d| would| will|'ll| am|'m| have| had)?(?: therefore| thus| finally| now| also| still| then)?(?: have to| must| want to| should)?"
@@ -107,7 +112,10 @@ REPLACING = re.compile(
     re.IGNORECASE,
 )
 """Takes back what came before, when a letter follows and ends the sentence."""
-DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|might|may|could|vielleicht|peut-être|quizás?|talvez|forse|not sure|unsure)\b|可能", re.IGNORECASE)
+DOUBT = re.compile(
+    r"\b(?:maybe|perhaps|possibly|might|may|could|vielleicht|peut-être|quizás?|talvez|forse|not sure|unsure)\b|可能",
+    re.IGNORECASE,
+)
 TURN = re.compile(
     r"\b(?:no|wait|actually|scratch|correct(?:ion|ing|ed)|hold on|reflection|second thoughts?|hmm+|sorry|mistaken?|misread|wrong|instead|rather|revis\w+|updat\w+"
     r"|re-?consider\w*|chang\w+|strike|however|oops|re-?check\w*|re-?read\w*|double-?check\w*|after all|edit|amend\w*|retract\w*|withdraw|ignore|disregard|fix\w*|but|error|overlooked|now"
@@ -116,7 +124,10 @@ TURN = re.compile(
     re.IGNORECASE,
 )
 """Between two answers: the second withdraws the first."""
-FINAL = re.compile(r"\b(?:final\w*|ultimately|definitive\w*|endgültig\w*|finale?|definitiv[ao]|in conclusion|conclusion|my)\b|最终|最終|最后|최종", re.IGNORECASE)
+FINAL = re.compile(
+    r"\b(?:final\w*|ultimately|definitive\w*|endgültig\w*|finale?|definitiv[ao]|in conclusion|conclusion|my)\b|最终|最終|最后|최종",
+    re.IGNORECASE,
+)
 """Before or in an announcement: it beats one without."""
 NOBODY = re.compile(
     r"(?:none|neither|nothing|no (?:option|answer|letter|choice)|null|nil|n/?a|nan|unknown|unclear|undetermined|undecided|uncertain|not? (?:sure|known|given|available|possible)"
@@ -131,8 +142,7 @@ NAMING = re.compile(
 )
 """Before a lone letter: it is part of a name."""
 CONNECTORS = frozenset(
-    "because since as but with which given for due by based and so when where while though although per from here again indeed after if on in at "
-    "is was only alone rather not weil da denn car parce porque perché que ist es est und oder et y e o or".split()
+    ["because", "since", "as", "but", "with", "which", "given", "for", "due", "by", "based", "and", "so", "when", "where", "while", "though", "although", "per", "from", "here", "again", "indeed", "after", "if", "on", "in", "at", "is", "was", "only", "alone", "rather", "not", "weil", "da", "denn", "car", "parce", "porque", "perché", "que", "ist", "es", "est", "und", "oder", "et", "y", "e", "o", "or"]
 )
 """Words that may follow a stated letter."""
 
@@ -166,6 +176,7 @@ LACKING = re.compile(
 )
 """Says that something is missing: inability, not refusal."""
 DECLINES = re.compile(
-    r"\b(?:decline|refuse|won't|will not|harm\w*|guidelines|polic\w+|weapon\w*|illegal|dangerous|unethical|unsafe)\b|ablehnen|拒绝|拒絕", re.IGNORECASE
+    r"\b(?:decline|refuse|won't|will not|harm\w*|guidelines|polic\w+|weapon\w*|illegal|dangerous|unethical|unsafe)\b|ablehnen|拒绝|拒絕",
+    re.IGNORECASE,
 )
 """Makes it a refusal all the same."""

@@ -13,7 +13,18 @@ from backtrader_bench.agents import answer_text, answer_words
 from backtrader_bench.agents.answer_hints import hints, listings, masked
 from backtrader_bench.agents.answer_json import from_json
 from backtrader_bench.agents.answer_statements import (
-    LETTERS, Options, Statement, angled, announced, boxed, fold, judged, lines_alone, reasoned, tabled, weak,
+    LETTERS,
+    Options,
+    Statement,
+    angled,
+    announced,
+    boxed,
+    fold,
+    judged,
+    lines_alone,
+    reasoned,
+    tabled,
+    weak,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -91,20 +102,28 @@ def unrotate(shown: str | None, shift: int) -> str | None:
     return None if shown is None else LETTERS[(LETTERS.index(shown) + shift) % 4]
 
 
-_VALUE = re.compile(r"^[ \t>#*_`\"'{,|-]*\bvalue\b[*_`\"' ]*[:=|]+(.*)$|\bVALUE[*_`\"' ]*:(.*)$", re.IGNORECASE | re.MULTILINE)
+_VALUE = re.compile(
+    r"^[ \t>#*_`\"'{,|-]*\bvalue\b[*_`\"' ]*[:=|]+(.*)$|\bVALUE[*_`\"' ]*:(.*)$", re.IGNORECASE | re.MULTILINE
+)
 _CUT = re.compile(r"<<.*|(?<=\S)[ ,;]*\b(?:answer|letter|choice|option)\b\W.*|\\n.*", re.IGNORECASE)
-_NO_VALUE = re.compile(r"(?:none|null|n/?a|nan|unknown|not .*|can(?:no|')t .*|unable .*|\?+|-+|\.\.\.|x|)", re.IGNORECASE)
+_ASKED = re.compile(r"\W*and the answer\b", re.IGNORECASE)
+"""The instruction itself, repeated."""
+_NO_VALUE = re.compile(
+    r"(?:none|null|n/?a|nan|unknown|not .*|can(?:no|')t .*|unable .*|\?+|-+|\.\.\.|x|)", re.IGNORECASE
+)
 
 
 def read_value(reply: str) -> str | None:
     """The last value that ``reply`` states on a line ``VALUE: ...``; None where there is none.
 
-    As text, for :func:`backtrader_bench.grading.grade`: decoration is gone, the number or words are as they were written.
+    As text, for :func:`backtrader_bench.grading.grade`, without decoration.
     """
     text = answer_text.own_words(answer_text.folded(answer_text.unescaped(_ends(answer_text.visible(reply)))))
     last: str | None = None
     for found in _VALUE.finditer(text):
         rest = found[1] if found[1] is not None else found[2]
+        if _ASKED.match(rest):
+            continue
         if not _bare(rest):
             rest = text[found.end() : found.end() + 200].strip().split("\n", 1)[0]
         stated = _bare(rest)
@@ -120,5 +139,5 @@ def _bare(text: str) -> str:
     text = answer_text.undecorated(text).replace(answer_text.OPEN, "").replace(answer_text.CLOSE, "")
     text = re.sub(r"\\boxed\s*\{([^{}]*)\}", r"\1", text)
     text = re.sub(r"^\$([^$]*)\$$", r"\1", text.strip())
-    text = re.sub(r"(?<=\d)\s*\([^()]*\)\s*$", "", text.strip(" \t.,;\"'|}{"))
+    text = re.sub(r"(?<=[\d%])\s*\([^()]*\)\s*$", "", text.strip(" \t.,;\"'|}{"))
     return text.strip(" \t.,;\"'|}{")

@@ -1,4 +1,4 @@
-"""Where an agent's program is: the native one, not the script that npm puts before it."""
+"""What the backends of programs share: finding the native one, and its environment, files and login."""
 
 from __future__ import annotations
 

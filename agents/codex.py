@@ -57,6 +57,7 @@ def command(ask: Ask, program: Path) -> Command:
     system = clis.write(ask.private / "system.txt", ask.system)
     settings = [f"model_instructions_file={_toml(str(system))}", *QUIET]
     env = clis.environment(ask, CODEX.allowed) | {"CODEX_HOME": str(home)}
+    env.pop(KEY, None)
     if ask.own_config:
         _borrow_login(ask.environ, home)
         if ask.environ.get("OPENAI_BASE_URL"):
@@ -157,7 +158,7 @@ def parse(raw: Raw) -> Reply:
         text=streams.text(messages[-1].get("text")) if messages and not error else "",
         session_id=streams.name(started.get("thread_id")),
         model=_model(session),
-        usage=_usage(ending or {}),
+        usage=_usage(ending or {}, session),
         tool_calls=_session_calls(session) or _item_calls(seen) or _refused_calls(raw.stderr),
         error=error,
         timed_out=raw.timed_out,
@@ -218,13 +219,18 @@ def _refused_calls(stderr: bytes) -> tuple[ToolCall, ...]:
 
 
 def _model(session: list[Event]) -> str | None:
-    turns = _payloads(session, "turn_context")
-    return streams.name(turns[-1].get("model")) if turns else None
+    """Of the main thread, which comes first; agents that it starts have session files of their own."""
+    return next((streams.name(turn.get("model")) for turn in _payloads(session, "turn_context")), None)
 
 
-def _usage(ending: Event) -> Usage:
-    """Its input counts in what the cache served; what the cache took up is counted in as well."""
-    usage = streams.mapping(ending.get("usage"))
+def _usage(ending: Event, session: list[Event]) -> Usage:
+    """Of the turn; of one that failed or was ended, what the session file has counted until then.
+
+    Its input counts in what the cache served and what it took up.
+    """
+    counted = [event for event in _payloads(session, "event_msg") if event.get("type") == "token_count"]
+    totals = [streams.mapping(streams.mapping(event.get("info")).get("total_token_usage")) for event in counted]
+    usage = streams.mapping(ending.get("usage")) or next((total for total in reversed(totals) if total), {})
     read = streams.count(usage.get("cached_input_tokens"))
     written = streams.count(usage.get("cache_write_input_tokens"))
     return Usage(
@@ -252,7 +258,7 @@ CODEX = Backend(
     install="npm install -g @openai/codex",
     no_tools_by="switches of the program and a catalogue of models without tools (none is offered, a call is refused)",
     reports=frozenset({"tokens", "model"}),
-    allowed=(*KEYS, "OPENAI_BASE_URL"),
+    allowed=(KEY,),
     find=find,
     login=login,
     command=command,

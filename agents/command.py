@@ -10,7 +10,6 @@ import re
 import shlex
 from pathlib import Path
 
-from backtrader_bench import store
 from backtrader_bench.agents import environment, locate, streams
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
 from backtrader_bench.errors import MissingError, UsageError
@@ -49,21 +48,12 @@ def command(ask: Ask, _: Path) -> Command:
         raise MissingError(f"there is no program {argv[0]}; correct the template or the PATH")
     files = [Path(word) for word in argv[1:] if Path(word).is_absolute() and Path(word).is_file()]
     folders = [Path(name).absolute() for name in _listed(ask, READ, ":")]
-    for path in (*files, *folders):
-        _check_outside_store(path)
     return Command(
         argv=(str(program), *argv[1:]),
         stdin=f"{ask.system}\n\n{ask.prompt}".encode(),
         env=environment.base(ask, _listed(ask, ALLOW, ",")),
         readable=(*locate.installation(program), *files, *folders),
     )
-
-
-def _check_outside_store(path: Path) -> None:
-    """Keys are not to be shown by mistake."""
-    for kept in (store.home().resolve() / "db", store.home().resolve() / "logs"):
-        if path.resolve() == kept or kept in path.resolve().parents or path.resolve() in kept.parents:
-            raise UsageError(f"command: {path} would show the program {kept}, where the keys are; name another place")
 
 
 def _listed(ask: Ask, name: str, separator: str) -> list[str]:

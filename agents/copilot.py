@@ -57,7 +57,8 @@ def command(ask: Ask, program: Path) -> Command:
         stdin=prompt.encode(),
         env=env,
         collect={"usage": usage},
-        readable=(*clis.installation(program), unpacked),
+        # Without a login of its own the program takes that of GitHub's.
+        readable=(*clis.installation(program), unpacked, *clis.own(ask, clis.home(ask.environ) / ".config" / "gh")),
         writable=clis.own(ask, _own_home(ask.environ)),
     )
 

@@ -13,6 +13,7 @@ from backtrader_bench.agents import clis, streams
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
 from backtrader_bench.agents.streams import Event
 from backtrader_bench.attempts import Failure, ToolCall, Usage
+from backtrader_bench.errors import UsageError
 
 KEY = "CURSOR_API_KEY"
 CHILD = Path(__file__).with_name("cursor_child.py")
@@ -31,6 +32,12 @@ def find(environ: Mapping[str, str]) -> Path | None:
     return Path(sys.executable) if importlib.util.find_spec("cursor_sdk") else None
 
 
+def check(model: str | None) -> None:
+    """The SDK has no default. UsageError."""
+    if model is None:
+        raise UsageError("cursor has no model of its own choice: name one, such as cursor:composer-2")
+
+
 def login(environ: Mapping[str, str]) -> str:
     """A key in the environment; the SDK knows no other login."""
     return clis.login_state(environ, [KEY], [])
@@ -43,7 +50,7 @@ def command(ask: Ask, program: Path) -> Command:
         env["CURSOR_DATA_DIR"] = str(clis.folder(ask.private / "cursor"))
     orders: dict[str, Any] = {
         "prompt": f"{ask.system}\n\n{ask.prompt}" if ask.system else ask.prompt,
-        "model": ask.model or "auto",
+        "model": ask.model,
         "workspace": str(ask.workspace),
         "tools": [] if ask.mode == "no-tools" else None,
     }
@@ -129,6 +136,7 @@ CURSOR = Backend(
     no_tools_by="the vendor's server (the request says that no tool is wanted; the program itself would run one)",
     reports=frozenset({"tokens", "model"}),
     allowed=(KEY, *ENDPOINTS),
+    check=check,
     find=find,
     version_argv=("-I", "-c", "from importlib.metadata import version as v; print('cursor-sdk', v('cursor-sdk'))"),
     login=login,

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from backtrader_bench import store
 from backtrader_bench.agents.process import MARK, Start
+from backtrader_bench.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from backtrader_bench.agents.backend import Ask, Command
     from backtrader_bench.sandbox.room import Isolation
@@ -30,11 +33,12 @@ class Entered:
 
 def enter(command: Command, ask: Ask, mark: str) -> Entered:
     """``command`` in the best room that this machine has for agents: its workspace, its private folder and what it
-    names, besides the system. Without one, as it is."""
-    from backtrader_bench.sandbox.launch import launch
+    names, besides the system. Without one, as it is. UsageError: it would be shown the store."""
+    from backtrader_bench.sandbox.launch import interpreter_folders, launch
     from backtrader_bench.sandbox.room import Room
 
     level = held().level
+    _check_store_hidden((*command.readable, *command.writable, *(interpreter_folders() if level != "L1" else ())))
     env = {**command.env, MARK: mark}
     if level == "L1":
         return Entered(Start(argv=command.argv, env=env, cwd=ask.workspace, stdin=command.stdin), facts())
@@ -47,6 +51,16 @@ def enter(command: Command, ask: Ask, mark: str) -> Entered:
         pass_fds=ready.pass_fds, preexec=ready.preexec, room=level == "L3",
     )  # fmt: skip
     return Entered(start, facts(), ready.close)
+
+
+def _check_store_hidden(shown: Iterable[Path]) -> None:
+    """The keys must not lie in what an agent may read, by whatever mistake: a home folder that is also the virtual
+    environment, a template that names a bank."""
+    home = store.home().resolve()
+    for path in {path.resolve() for path in shown}:
+        for kept in (home / "db", home / "logs"):
+            if path == kept or kept in path.parents or path in kept.parents:
+                raise UsageError(f"agents are shown {path}, and the keys are in {kept}; move one, or set BENCH_HOME")
 
 
 @functools.cache

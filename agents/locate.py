@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,18 +21,18 @@ def which(name: str, environ: Mapping[str, str]) -> Path | None:
 
 
 def installation(program: Path) -> tuple[Path, ...]:
-    """The files and folders outside the system's that ``program`` needs to read.
+    """What ``program`` needs to read outside the system's folders, and nothing that may hold anything else.
 
-    A link's target counts with its folder. A virtual environment counts whole, with the interpreter that it was made
-    from. Of another folder only the program itself: its folder may hold anything.
+    The file itself and whatever its links lead to; the ``lib`` beside a ``bin``; a virtual environment whole; and the
+    root of a version manager whose ``shims`` it lies in.
     """
     needed: list[Path] = []
     for path in dict.fromkeys((program, *_links(program))):
-        if not _in_system(path):
-            root = path.parent.parent
-            needed.append(root if (root / "pyvenv.cfg").is_file() else path)
-    if Path(sys.executable) in (program, *_links(program)):
-        needed += [Path(sys.prefix), Path(sys.base_prefix)]
+        folder, root = path.parent, path.parent.parent
+        whole = (root / "pyvenv.cfg").is_file() or folder.name == "shims"
+        needed.append(root if whole else path)
+        if folder.name == "bin" and (root / "lib").is_dir():
+            needed.append(root / "lib")
     return tuple(dict.fromkeys(path for path in needed if not _in_system(path)))
 
 

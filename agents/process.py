@@ -135,8 +135,9 @@ class _Sink:
         """Take some output; why the program must end now, if it must."""
         fits = data[: max(0, self.caps.disk - self.size)]
         self.size += len(data)
-        if fits:
-            self.file.write(fits)
+        unwritten = memoryview(fits)
+        while unwritten:
+            unwritten = unwritten[self.file.write(unwritten) :]
         into_head = self.head_room - len(self.head)
         self.head += fits[:into_head]
         self.tail += fits[into_head:]

@@ -78,7 +78,11 @@ def simulate(setting: Setting, runs: int, seed: int = 1) -> Coverage:
     hits = np.zeros(7)
     for run in range(runs):
         a, b = drawn(setting, draw)
-        apart, alone, both = wilson(int(a.sum()), len(a)), clustered(a.tolist(), names, seed=run), difference(a.tolist(), b.tolist(), names, run)
+        apart, alone, both = (
+            wilson(int(a.sum()), len(a)),
+            clustered(a.tolist(), names, seed=run),
+            difference(a.tolist(), b.tolist(), names, run),
+        )
         plain = difference(a.tolist(), b.tolist(), None, run)
         test = mcnemar(plain.b, plain.c)
         hits += [
@@ -110,11 +114,13 @@ def failures(setting: Setting, found: Coverage) -> list[str]:
 
 def main() -> None:
     """Print a table; exit 1 when a promise is broken."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     print(f"{runs} runs each; the error of a figure near 95% is {100 * (0.95 * 0.05 / runs) ** 0.5:.1f} points\n")
     print(f"{'':28}  {'95% intervals cover':^43}  {'tests at 5% accuse':^22}")
     print(f"{'':28}  {'accuracy':^21}  {'difference':^20}  {'McNemar':^13}  sign")
-    print(f"{'bank':28}  {'Wilson':>9} {'clustered':>11}  {'plain':>8} {'clustered':>11}  {'exact':>6} {'mid-p':>6}  flip")
+    print(
+        f"{'bank':28}  {'Wilson':>9} {'clustered':>11}  {'plain':>8} {'clustered':>11}  {'exact':>6} {'mid-p':>6}  flip"
+    )
     wrong = []
     for setting in SETTINGS:
         found = simulate(setting, runs)

@@ -116,12 +116,16 @@ def _perform(
 def _announce(work: Work, console: Console) -> None:
     settings, todo = work.manifest.settings, len(work.todo)
     if work.duplicates:
-        _say(console, f"{work.duplicates} lines hold a question that came before; each is asked once")
+        _say(console, f"questions that come more than once are asked once ({_count(work.duplicates, 'line')} left out)")
     left = f", {todo} left" if todo < work.manifest.planned else ""
     orders = " x 4 orders of the options" if settings.rotate else ""
     times = f" x {settings.repeats} repeats" if settings.repeats > 1 else ""
-    what = f"{work.manifest.questions} questions x {len(settings.agents)} agents{times}{orders}"
-    _say(console, f"{work.manifest.run}: {what} = {work.manifest.planned} attempts{left}, {settings.mode}")
+    what = f"{_count(work.manifest.questions, 'question')} x {_count(len(settings.agents), 'agent')}{times}{orders}"
+    _say(console, f"{work.manifest.run}: {what} = {_count(work.manifest.planned, 'attempt')}{left}, {settings.mode}")
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _say(console: Console, text: str) -> None:

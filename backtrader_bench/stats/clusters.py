@@ -31,9 +31,7 @@ class Clustered(NamedTuple):
     clusters: int
 
 
-def clustered(
-    scores: Sequence[float], clusters: Sequence[Hashable], level: float = 0.95, seed: int = 0
-) -> Clustered:
+def clustered(scores: Sequence[float], clusters: Sequence[Hashable], level: float = 0.95, seed: int = 0) -> Clustered:
     """Mean, standard error and interval of ``scores`` (0 to 1); ``clusters`` names the cluster of each, same length."""
     values, index = arrays(scores, clusters)
     groups = int(index.max()) + 1 if len(index) else 0
@@ -51,9 +49,7 @@ def clustered(
     return Clustered(mean, error, max(0.0, low), min(1.0, high), method, groups)
 
 
-def standard_error(
-    scores: Sequence[float], clusters: Sequence[Hashable], *, small_sample: bool = True
-) -> float | None:
+def standard_error(scores: Sequence[float], clusters: Sequence[Hashable], *, small_sample: bool = True) -> float | None:
     """``sqrt(sum_c (sum_i (s - mean))^2) / n``: CR0, and CR1, times ``sqrt(G / (G - 1))``, with ``small_sample``.
 
     None without scores, and for CR1 with fewer than two clusters. With a cluster for each score CR1 is the usual
@@ -65,9 +61,7 @@ def standard_error(
     return error_of(values, index, small_sample=small_sample)
 
 
-def arrays(
-    scores: Sequence[float], clusters: Sequence[Hashable]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def arrays(scores: Sequence[float], clusters: Sequence[Hashable]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Scores as floats and clusters numbered from 0 in order of appearance."""
     if len(scores) != len(clusters):
         raise ValueError(f"{len(scores)} scores but {len(clusters)} cluster names")
@@ -86,7 +80,7 @@ def error_of(values: NDArray[np.float64], index: NDArray[np.int64], *, small_sam
 def interval(
     values: NDArray[np.float64], index: NDArray[np.int64], level: float, seed: int
 ) -> tuple[float, float, Method]:
-    """Of the mean, over at least two clusters: Student's t with G - 1 degrees, or :func:`bootstrap` under 30 clusters."""
+    """Of the mean, over at least two clusters: Student's t with G - 1 degrees, :func:`bootstrap` under 30."""
     from scipy.stats import t
 
     groups = int(index.max()) + 1

@@ -41,7 +41,9 @@ def statistics(matrix: Sequence[Sequence[float | None]]) -> list[Item]:
     return found
 
 
-def _correlation(scores: np.ndarray[tuple[int], np.dtype[np.float64]], rest: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
+def _correlation(
+    scores: np.ndarray[tuple[int], np.dtype[np.float64]], rest: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> float | None:
     if len(scores) < 3 or np.ptp(scores) == 0 or np.ptp(rest) < 1e-12:
         return None
     return float(np.corrcoef(scores, rest)[0, 1])

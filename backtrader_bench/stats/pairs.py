@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,16 +59,20 @@ class Difference(NamedTuple):
 
 
 def difference(
-    a: Sequence[float], b: Sequence[float], clusters: Sequence[Hashable] | None = None, seed: int = 0, level: float = 0.95
+    a: Sequence[float],
+    b: Sequence[float],
+    clusters: Sequence[Hashable] | None = None,
+    seed: int = 0,
+    level: float = 0.95,
 ) -> Difference:
-    """The paired difference of two agents' scores on the same questions, in one order; ``clusters`` as in :func:`clustered`.
+    """The paired difference of two agents' scores on the same questions, in one order.
 
-    Without ``clusters`` each question is its own.
+    ``clusters`` names the cluster of each question; without it each is its own.
     """
     if len(a) != len(b):
         raise ValueError(f"{len(a)} scores against {len(b)}: pair them by question first")
     names = range(len(a)) if clusters is None else clusters
-    gaps, index = _clusters.arrays(np.asarray(a, dtype=float) - np.asarray(b, dtype=float), names)  # type: ignore[arg-type]
+    gaps, index = _clusters.arrays(np.asarray(a, dtype=float) - np.asarray(b, dtype=float), names)
     wins, losses = int((gaps > 0).sum()), int((gaps < 0).sum())
     if not len(gaps):
         return Difference(None, None, None, None, None, None, 0, 0, 0, None)
@@ -86,7 +90,7 @@ def difference(
     return Difference(delta, error, max(-1.0, low), min(1.0, high), p, method, len(gaps), wins, losses, design)
 
 
-def sign_flip(sums: NDArray[np.float64], seed: int = 0) -> float:
+def sign_flip(sums: NDArray[Any], seed: int = 0) -> float:
     """Two-sided p that clusters' ``sums`` of differences are as likely to have the other sign.
 
     Exact for whole numbers, by counting the sums that the flips reach (with a question a cluster that is McNemar's
@@ -124,7 +128,7 @@ Word = Literal["ahead", "behind", "tied"]
 
 
 def word(delta: float | None, p: float | None, alpha: float = 0.05) -> Word | None:
-    """What may be said of the first agent, ``p`` adjusted for the number of pairs: *tied* where it is not significant."""
+    """What may be said of the first agent: *tied* where ``p``, adjusted for the number of pairs, is not below alpha."""
     if delta is None or p is None:
         return None
     return "tied" if p >= alpha or delta == 0 else "ahead" if delta > 0 else "behind"
@@ -146,8 +150,8 @@ def smallest_difference(
 ) -> float | None:
     """The smallest true difference that ``n`` questions show with chance ``power``: :func:`sample_size` turned round.
 
-    ``design`` is that of a :class:`Difference`: clusters make ``n`` worth ``n / design``. None where even ``delta = psi``
-    (one agent wins every question on which they differ) would not show, and for ``psi`` 0 or unknown.
+    ``design`` is that of a :class:`Difference`: clusters make ``n`` worth ``n / design``. None where even
+    ``delta = psi`` (one agent wins every question on which they differ) would not show, and for ``psi`` 0 or unknown.
     """
     from scipy.optimize import brentq
 

@@ -60,7 +60,7 @@ def guess_corrected(p: float | None, chance: float = CHANCE) -> float | None:
 
 
 def above_floor(p: float | None, floor: float | None) -> float | None:
-    """``(p - floor) / (1 - floor)``: how much of what a shortcut leaves was gained; None for an unknown floor or one of 1."""
+    """``(p - floor) / (1 - floor)``: the part gained of what a shortcut leaves; None for a floor unknown or 1."""
     if p is None or floor is None or floor >= 1:
         return None
     return (p - floor) / (1 - floor)

@@ -73,6 +73,13 @@ def test_a_timeout_is_no_error_and_no_answer(tmp_path: Path, monkeypatch: pytest
     assert 0.5 <= reply.seconds < 10
 
 
+def test_last_words_after_term_are_heard_inside_a_room(tmp_path: Path) -> None:
+    reply = ask(backend("trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done"), asking(tmp_path, timeout=1.0))
+    assert reply.timed_out
+    assert reply.raw["stdout"].read_bytes() == b"bye\n"
+    assert reply.seconds < 4
+
+
 def test_a_tool_call_ends_it_only_without_tools(tmp_path: Path) -> None:
     chosen = backend("echo TOOL; echo more", is_tool_call=lambda line: line == b"TOOL")
     reply = ask(chosen, asking(tmp_path))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from backtrader_bench.agents.backend import Raw
+from backtrader_bench.agents.codex import CODEX
 from tests.agents.captures import CASES, FOLDER, backend_of, expected, normal_form, raw, torn
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -116,3 +117,12 @@ def test_the_watch_sees_a_tool_call_as_it_comes(case: str) -> None:
     assert backend.is_tool_call is not None
     seen = any(backend.is_tool_call(line) for line in raw(case).stdout.splitlines())
     assert seen == (case in CALLING)
+
+
+def test_codex_that_was_ended_reports_what_its_session_file_counted() -> None:
+    whole = raw("codex/f_rollout")
+    assert CODEX.parse is not None
+    ended = CODEX.parse(replace(whole, stdout=b"", code=-15, timed_out=True))
+    assert ended.text == ""
+    assert normal_form(ended)["usage"] == expected("codex/f_rollout")["usage"]
+    assert ended.model == "gpt-5.5"

@@ -269,6 +269,12 @@ def test_the_cursor_sdk_is_told_to_offer_no_tools(tmp_path: Path) -> None:
     assert json.loads(started.stdin)["tools"] is None
 
 
+def test_the_cursor_sdk_has_no_model_of_its_own_choice() -> None:
+    with pytest.raises(UsageError, match="cursor:"):
+        registry.parse("cursor")
+    assert registry.parse("cursor:composer-2").model == "composer-2"
+
+
 def test_cursors_program_has_rules_in_the_workspace_instead(tmp_path: Path) -> None:
     ask = asking(tmp_path)
     _, started = command("cursor-cli", ask, tmp_path)
@@ -276,7 +282,8 @@ def test_cursors_program_has_rules_in_the_workspace_instead(tmp_path: Path) -> N
     assert rules["allow"] == []
     assert "Shell(**)" in rules["deny"]
     assert "--force" not in started.argv
-    other = asking(tmp_path / "other", "with-tools") if (tmp_path / "other").mkdir() is None else ask
+    (tmp_path / "other").mkdir()
+    other = asking(tmp_path / "other", "with-tools")
     _, started = command("cursor-cli", other, tmp_path)
     assert "--force" in started.argv
     assert not (other.workspace / ".cursor").exists()

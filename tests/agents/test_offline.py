@@ -246,7 +246,7 @@ def test_a_command_is_shown_no_key(tmp_path: Path) -> None:
     bank_file.write_text("the key")
     for agent, read in ((f"command:cat {bank_file}", ""), ("command:cat", str(bank_file.parent)),
                         ("command:cat", str(store.home()))):  # fmt: skip
-        with pytest.raises(UsageError, match="where the keys are"):
+        with pytest.raises(UsageError, match="the keys are in"):
             say(tmp_path, agent, environ={"PATH": "/usr/bin:/bin", "BENCH_COMMAND_READ": read})
 
 

@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from backtrader_bench.agents import process
 from backtrader_bench.agents.ask import ask
@@ -214,15 +214,11 @@ def expected_usage(name: str, tokens: Tokens) -> Usage:
         reasoning=tokens.reasoning,
     )  # fmt: skip
     if name == "claude":
-        return replace_usage(usage, reasoning=None)  # not told apart in this protocol
+        return replace(usage, reasoning=None)
     if name == "copilot":
-        return replace_usage(usage, input=tokens.fresh + tokens.written, cache_write=0)  # nor these
+        # The protocol has no word for what a cache took up.
+        return replace(usage, input=tokens.fresh + tokens.written, cache_write=0)
     return usage
-
-
-def replace_usage(usage: Usage, **changes: int | None) -> Usage:
-    """A changed copy."""
-    return msgspec.structs.replace(usage, **changes)
 
 
 def check_answers(name: str, asked: Mapping[str, Asked], stub: StubServer) -> None:
@@ -233,7 +229,11 @@ def check_answers(name: str, asked: Mapping[str, Asked], stub: StubServer) -> No
         assert reply.text == ("<<< B >>>" if case == "shell" else "<<< C >>>"), case
         assert reply.session_id
         assert reply.model == {"claude": "claude-sonnet-4-5", "codex": "gpt-5.5"}.get(name, "stub-model")
-        assert reply.usage == expected_usage(name, stub.script.tokens(case)), case
+        usage = reply.usage
+        if name == "claude":  # this protocol doesn't tell thinking apart: unknown, or none, by the program's version
+            assert usage.reasoning in (None, 0)
+            usage = replace(usage, reasoning=None)
+        assert usage == expected_usage(name, stub.script.tokens(case)), case
         command = LOOKS.get(case, "print(6*7)" if case == "shell" else "")
         assert len(reply.tool_calls) == bool(command), case
         for call in reply.tool_calls:

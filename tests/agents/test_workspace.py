@@ -18,7 +18,7 @@ from backtrader_bench import store
 from backtrader_bench.agents import isolation, process, registry, workspace
 from backtrader_bench.agents.ask import ask
 from backtrader_bench.agents.workspace import Workspaces, remove, tape_for
-from backtrader_bench.errors import MissingError, StoreError
+from backtrader_bench.errors import MissingError, StoreError, UsageError
 from backtrader_bench.market import pins
 from backtrader_bench.mcq_builder.build import Bank
 from backtrader_bench.records import to_line
@@ -196,6 +196,16 @@ def test_two_attempts_dont_see_each_other(tmp_path: Path) -> None:
     assert f"{two.work}" not in [line.strip() for line in text.splitlines()]
     assert two.work.name not in text.replace(f"'{two.work}'", "").replace(f"'{two.private}'", "")
     assert workspace.QUESTION not in text
+
+
+def test_a_store_inside_what_every_agent_sees_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if isolation.held().fs == "open":
+        pytest.skip("this machine has no way to hide files")
+    monkeypatch.setenv("BENCH_HOME", sys.prefix)
+    with pytest.raises(UsageError, match="set BENCH_HOME"):
+        ask(registry.get("command"), asking(tmp_path, model="true"))
 
 
 def test_agents_in_a_room_die_with_a_killed_session(tmp_path: Path) -> None:
