@@ -105,6 +105,11 @@ def environment(ask: Ask, allowed: Iterable[str], **more: str) -> dict[str, str]
     return env | {"HOME": str(home(ask.environ))} if ask.own_config else env
 
 
+def whole_prompt(ask: Ask) -> str:
+    """The system's part before the user's, for programs that take no system prompt."""
+    return f"{ask.system}\n\n{ask.prompt}" if ask.system else ask.prompt
+
+
 def folder(path: Path) -> Path:
     """``path``, made for this user alone where it is missing."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)

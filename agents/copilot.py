@@ -51,10 +51,9 @@ def command(ask: Ask, program: Path) -> Command:
         # Any name that no tool has will do; an empty one is ignored and leaves all of them.
         "--available-tools=none" if ask.mode == "no-tools" else "--allow-all",
     ]  # fmt: skip
-    prompt = f"{ask.system}\n\n{ask.prompt}" if ask.system else ask.prompt
     return Command(
         argv=tuple(argv),
-        stdin=prompt.encode(),
+        stdin=clis.whole_prompt(ask).encode(),
         env=env,
         collect={"usage": usage},
         # Without a login of its own the program takes that of GitHub's.

@@ -49,7 +49,7 @@ def command(ask: Ask, program: Path) -> Command:
     if not ask.own_config:
         env["CURSOR_DATA_DIR"] = str(clis.folder(ask.private / "cursor"))
     orders: dict[str, Any] = {
-        "prompt": f"{ask.system}\n\n{ask.prompt}" if ask.system else ask.prompt,
+        "prompt": clis.whole_prompt(ask),
         "model": ask.model,
         "workspace": str(ask.workspace),
         "tools": [] if ask.mode == "no-tools" else None,
@@ -171,10 +171,9 @@ def command_cli(ask: Ask, program: Path) -> Command:
         str(program), "-p", "--output-format", "stream-json", "--trust", "--workspace", str(ask.workspace),
         *(["--model", ask.model] if ask.model else []), *([] if ask.mode == "no-tools" else ["--force"]),
     ]  # fmt: skip
-    prompt = f"{ask.system}\n\n{ask.prompt}" if ask.system else ask.prompt
     return Command(
         argv=tuple(argv),
-        stdin=prompt.encode(),
+        stdin=clis.whole_prompt(ask).encode(),
         env=env,
         readable=(program.parent,),
         writable=clis.own(ask, clis.home(ask.environ) / ".cursor", clis.home(ask.environ) / ".config" / "cursor"),
