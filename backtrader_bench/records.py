@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMA_VERSION = 1
+MINED = "mined"
+"""Scheme of questions whose key a program of their own computes, see ``Question.verifier``."""
 HIDDEN_SCHEMES = ("siblings", "diagnostic")
 """Schemes whose bars stay hidden from whoever sees the text alone."""
 LETTERS = ("A", "B", "C", "D")
@@ -28,7 +30,8 @@ class TapeRef(msgspec.Struct, frozen=True, kw_only=True):
 
     sha256: str
     source: str
-    """``bundled``, ``synthetic:REGIME:SEED``, ``csv:NAME`` (a file's name without its folder), ``yfinance``."""
+    """``bundled``, ``synthetic:REGIME:SEED``, ``csv:NAME`` (a file name without its folder), ``yfinance``;
+    ``verifier`` for mined questions, whose program makes its bars: ``sha256`` is then the program's, ``rows`` 0."""
     rows: int
     """Number of bars."""
     first: str
@@ -65,6 +68,27 @@ class Private(msgspec.Struct, frozen=True, kw_only=True):
     """Answers that common mistakes give, by mistake, rounded as ``value``."""
 
 
+class Verification(msgspec.Struct, frozen=True, kw_only=True):
+    """How a mined question's verifier was run, and what it answered: enough to hold another run against it."""
+
+    base_seed: int
+    """``MCQ_SEED`` of the question and its key."""
+    answer: str
+    """What the verifier printed at the base seed."""
+    others: dict[str, str] = {}
+    """Perturbed seed -> what it printed there: where wrong options come from."""
+    isolation: dict[str, Any] = {}
+    """What held while it ran, see ``sandbox.room.Isolation``."""
+    attempt: str = ""
+    """``RUN/attempt_001``: the folder of its prompts, output and runs, under ``logs/``."""
+    generator: str = ""
+    """Agent that wrote question and verifier."""
+    second: str | None = None
+    """What another agent's program answered, where one was asked."""
+    marks: tuple[str, ...] = ()
+    """``choices_only``: rules that look at the options alone agree on the key."""
+
+
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """One multiple-choice question with its key and everything needed to compute that key again."""
 
@@ -94,7 +118,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """The typed answer, rounded as shown."""
     tape: TapeRef
     scheme: str
-    """How the options were made: ``ladder``, ``published``."""
+    """How the options were made: ``ladder``, ``published``, ``siblings``, ``diagnostic``; ``mined`` for questions
+    whose options are a verifier's answers."""
     option_origins: dict[str, str]
     """Per letter, how that option came to be; the key's is ``key``."""
     seed: int
@@ -106,6 +131,12 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Questions with the same bundle were asked of the same four worlds and share the key's world."""
     certificate: Certificate | None = None
     private: Private | None = None
+    category: str | None = None
+    """Of mined questions, see miner/categories.py."""
+    verifier: str | None = None
+    """Of mined questions: the stand-alone program that prints question and answer for ``MCQ_SEED``; it gives the key
+    away."""
+    verification: Verification | None = None
 
 
 def question_id(stem: str, options: Mapping[str, str]) -> str:
@@ -162,8 +193,10 @@ def to_question(fields: Any, where: str) -> Question:
     return record
 
 
-_OPTIONAL = ("tolerance", "bundle", "certificate", "private")
-PRIVATE_FIELDS = ("answer", "value", "tolerance", "option_origins", "seed", "private")
+_OPTIONAL = ("tolerance", "bundle", "certificate", "private", "category", "verifier", "verification")
+PRIVATE_FIELDS = (
+    "answer", "value", "tolerance", "option_origins", "seed", "private", "verifier", "verification",
+)  # fmt: skip
 """Fields that hold or lead to the key; :func:`public_part` leaves them out."""
 
 

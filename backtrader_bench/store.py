@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from filelock import BaseFileLock
 
-FOLDERS = frozenset({"mcq", "tapes", "attempts", "summary", "cache"})
+FOLDERS = frozenset({"mcq", "tapes", "attempts", "summary", "reviews", "cache"})
 LONGEST_LINE = 64 * 2**20
 """Bytes; a longer line is no record but a file of another kind, and reading it whole would eat the memory."""
 APPEND_WAIT = 10.0
@@ -149,11 +149,11 @@ def _sync_folder(path: Path) -> None:
 
 
 @contextmanager
-def lock(path: Path, wait: float = 0.0) -> Iterator[None]:
+def lock(path: Path, wait: float = 0.0, what: str = "") -> Iterator[None]:
     """Be the only process that writes ``path`` (which need not exist) while the block runs.
 
-    The lock is ``.NAME.lock`` beside it, says who holds it and since when, and goes when the block ends. The
-    system drops it with its process, so one left by a killed process is no obstacle.
+    The lock is ``.NAME.lock`` beside it, says who holds it, for ``what`` and since when, and goes when the block ends.
+    The system drops it with its process, so one left by a killed process is no obstacle.
     LockedError (exit 4) after ``wait`` seconds; StoreError when the lock file can't be made.
     """
     from filelock import FileLock, Timeout
@@ -168,7 +168,8 @@ def lock(path: Path, wait: float = 0.0) -> Iterator[None]:
             who = _holder(beside)
             raise LockedError(f"{path} is being written by {who}; wait, or choose another file") from None
         try:
-            beside.write_text(f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}")
+            doing = f" ({what})" if what else ""
+            beside.write_text(f"process {os.getpid()}{doing} since {time.strftime('%Y-%m-%d %H:%M:%S')}")
         except BaseException:
             _let_go(held, beside)
             raise
@@ -183,6 +184,13 @@ def _let_go(held: BaseFileLock, beside: Path) -> None:
     with suppress(OSError):
         beside.unlink()
     held.release()
+
+
+def left_lock(path: Path) -> str | None:
+    """Who holds the lock of ``path``, or held it and was killed, in words; None where nobody left a trace."""
+    target = Path(os.path.realpath(path))
+    beside = target.parent / f".{target.name}.lock"
+    return _holder(beside) if beside.exists() else None
 
 
 def _holder(beside: Path) -> str:

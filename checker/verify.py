@@ -16,11 +16,13 @@ from backtrader_bench.checker.answers import Answer, Money, Number, Part, Percen
 from backtrader_bench.checker.claim import Claim, loose_ends, own_claim
 from backtrader_bench.checker.engine import check_spec, simulate
 from backtrader_bench.checker.judge import judge
+from backtrader_bench.checker.mined import check_mined
+from backtrader_bench.checker.mined import right_letters as mined_letters
 from backtrader_bench.checker.oracles import ORACLES, Case
 from backtrader_bench.checker.verdict import Findings, Verdict
 from backtrader_bench.errors import BenchError, MissingError, RecordError
 from backtrader_bench.market import pins, sources
-from backtrader_bench.records import Question, is_published, parse_json, to_question
+from backtrader_bench.records import MINED, Question, is_published, parse_json, to_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -59,6 +61,8 @@ class Line:
     unreadable: bool = False
     """Whether it is no record at all, rather than one that can't be checked."""
     fields: Mapping[str, Any] | None = None
+    mined: Question | None = None
+    """A mined record, whose own program is run instead of the engines."""
 
 
 def decode(file: str, number: int, data: bytes) -> Line:
@@ -70,6 +74,8 @@ def decode(file: str, number: int, data: bytes) -> Line:
         question = None if _is_published(fields) else to_question(fields, where)
     except RecordError as error:
         return Line(file, number, None, str(error).removeprefix(f"{where}: "), unreadable=True)
+    if question is not None and question.scheme == MINED:
+        return Line(file, number, None, fields=fields, mined=question)
     try:
         claim = own_claim(question) if question else published.published_claim(fields)
         return Line(file, number, claim)
@@ -106,6 +112,9 @@ class Checker:
     def check(self, line: Line) -> Verdict:
         """The verdict on one line; never raises for what a record holds."""
         claim, findings = line.claim, Findings()
+        if line.mined is not None:
+            letters, values = check_mined(line.mined, findings)
+            return _verdict(line, findings, None, letters, values)
         if claim is None:
             findings.add("unverifiable", line.problem)
             findings.cause = "unreadable" if line.unreadable else ""
@@ -189,8 +198,11 @@ class Checker:
 def right_letters(question: Question, data: Path | None = None, network: bool = False) -> tuple[str, ...]:
     """The letters of a record of ours that the second engine finds right; backtrader is not run.
 
-    BenchError: the record can't be checked, or its bars are not found.
+    A mined question's are those that its verifier finds right. BenchError: the record can't be checked, or its bars
+    are not found.
     """
+    if question.scheme == MINED:
+        return mined_letters(question)
     claim = own_claim(question)
     if claim.tape is None:
         raise RecordError("the record names no tape")

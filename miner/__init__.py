@@ -1,1 +1,1 @@
-"""The mining session; nothing is in it in this version."""
+"""Mining: a generator writes questions with programs that answer them; the session keeps the sound and the hard."""

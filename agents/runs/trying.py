@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 import threading
@@ -12,9 +11,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from backtrader_bench import store
+from backtrader_bench.agents import transcripts
 from backtrader_bench.agents.answers import rotated
 from backtrader_bench.agents.ask import AskCancelled, ask
 from backtrader_bench.agents.backend import Ask
@@ -23,10 +21,11 @@ from backtrader_bench.agents.runs.conduct import Tried
 from backtrader_bench.agents.runs.outcome import Frame
 from backtrader_bench.agents.runs.plan import seed_of
 from backtrader_bench.agents.runs.session import utc_now
+from backtrader_bench.agents.transcripts import FAULT, NORMAL, PROMPT, REPLY, SYSTEM
 from backtrader_bench.agents.workspace import tape_for
 from backtrader_bench.attempts import FINAL, attempt_line
 from backtrader_bench.errors import HarnessError, MissingError, StoreError, UsageError
-from backtrader_bench.templates.prompts import system_text, user_text
+from backtrader_bench.templates.prompts import access_for, system_text, user_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from backtrader_bench.attempts import Attempt
     from backtrader_bench.market.tape import Tape
 
-SYSTEM, PROMPT, REPLY, NORMAL, FAULT = "system.txt", "prompt.txt", "reply.txt", "reply.json", "fault.txt"
-"""Files of a transcript beside what the agent's program wrote."""
 STOPPING = (StoreError, MissingError, UsageError)
 """Errors that the next try would meet as well: they end the session, and are no attempt's outcome."""
 
@@ -59,7 +56,6 @@ class Trier:
         self._work, self._agents, self._schedule, self._workspaces = work, agents, schedule, workspaces
         self._mark, self._environ, self._prices, self._fsync = mark, environ, prices, fsync
         self._settings = work.manifest.settings
-        self._system = system_text(self._settings.mode, self._settings.data_access)
         self._file = read.attempts_path(work.manifest.run)
         self._home = store.home()
         self._writing = threading.Lock()
@@ -73,7 +69,7 @@ class Trier:
         """
         asked = ticket.asked
         agent, question = self._agents[asked.agent], self._work.questions[asked.question]
-        folder = self._transcript(self._work.id_of(asked))
+        folder = transcripts.new_folder(names.logs_path(self._work.manifest.run) / self._work.id_of(asked))
         frame = Frame(
             run=self._work.manifest.run, asked=asked, backend=agent.backend.name, settings=self._settings,
             started=utc_now(), tries=ticket.tries, transcript=str(folder.relative_to(self._home)),
@@ -90,7 +86,7 @@ class Trier:
         except Exception as error:  # noqa: BLE001 - a fault of ours is an outcome of its own, with its traceback kept
             attempt = outcome.harness_error(frame, error, time.monotonic() - began)
             line = attempt_line(attempt)
-            _write(folder, {FAULT: traceback.format_exc()})
+            transcripts.write(folder, {FAULT: traceback.format_exc()})
         kept = self._schedule.keeps(ticket, attempt) and (attempt.status in FINAL or not stop.is_set())
         if kept:
             with self._writing:
@@ -101,11 +97,13 @@ class Trier:
         asked, settings = frame.asked, self._settings
         options = rotated(question.options, asked.shift)
         prompt = user_text(question.record, options, ask_value=settings.ask_value)
-        _write(folder, {SYSTEM: self._system, PROMPT: prompt})
-        tape = self._tape(asked.question) if settings.data_access == "prices" else None
+        access = access_for(question.record, settings.data_access)
+        system = system_text(settings.mode, access)
+        transcripts.write(folder, {SYSTEM: system, PROMPT: prompt})
+        tape = self._tape(asked.question) if access == "prices" else None
         with self._workspaces.place(prompt, tape) as place:
             request = Ask(
-                prompt=prompt, system=self._system, mode=settings.mode, model=agent.model,
+                prompt=prompt, system=system, mode=settings.mode, model=agent.model,
                 workspace=place.work, private=place.private, timeout=settings.timeout, environ=self._environ,
                 own_config=settings.own_config, seed=seed_of(asked, settings.seed), repeat=asked.repeat,
                 # The agents of this package alone: the others' code has no use for a key.
@@ -115,25 +113,11 @@ class Trier:
                 reply = ask(agent.backend, request, cancel=stop, prices=self._prices, mark=self._mark)
             except HarnessError:
                 # What the program wrote shows why.
-                _copy({name: place.private / name for name in ("stdout", "stderr")}, folder)
+                transcripts.copy({name: place.private / name for name in ("stdout", "stderr")}, folder)
                 raise
-            _write(folder, {REPLY: reply.text, NORMAL: _normal_form(reply)})
-            _copy(reply.raw, folder)
+            transcripts.write(folder, {REPLY: reply.text, NORMAL: transcripts.normal_form(reply)})
+            transcripts.copy(reply.raw, folder)
         return reply
-
-    def _transcript(self, attempt: str) -> Path:
-        """A new folder for this try: the first number that is free, as a resumed run asks errors again."""
-        parent = names.logs_path(self._work.manifest.run) / attempt
-        try:
-            parent.mkdir(parents=True, exist_ok=True)
-            number = 1
-            while True:
-                with suppress(FileExistsError):
-                    (parent / f"try{number}").mkdir()
-                    return parent / f"try{number}"
-                number += 1
-        except OSError as error:
-            raise StoreError(f"cannot create a folder in {parent}: {error.strerror}") from None
 
 
 def tape_of(question: Asking, data: Path | None) -> Tape:
@@ -145,37 +129,12 @@ def check_tapes(questions: Iterable[Asking], data: Path | None) -> None:
     """Raise what handing out the bars of any question would raise, before anything is asked."""
     seen: set[str] = set()
     for one in questions:
+        if access_for(one.record, "prices") != "prices":
+            continue
         name = one.tape.sha256 if one.tape is not None else str(one.record.get("config"))
         if name not in seen:
             tape_of(one, data)
             seen.add(name)
-
-
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        try:
-            (folder / name).write_text(text, encoding="utf-8", errors="surrogatepass")
-        except OSError as error:
-            raise StoreError(f"cannot write {folder / name}: {error.strerror}") from None
-
-
-def _copy(raw: Mapping[str, Path], folder: Path) -> None:
-    """The raw files of a program into its transcript; the folders they lie in go with the workspace."""
-    for name, path in raw.items():
-        try:
-            if path.is_dir():
-                shutil.copytree(path, folder / name, dirs_exist_ok=True)
-            elif path.exists():
-                shutil.copyfile(path, folder / name)
-        except (OSError, shutil.Error) as error:
-            raise StoreError(f"cannot copy {path} to {folder}: {error}") from None
-
-
-def _normal_form(reply: Reply) -> str:
-    """Everything of a reply but its text and files, as JSON."""
-    left_out = ("text", "raw")
-    fields = {one.name: getattr(reply, one.name) for one in dataclasses.fields(reply) if one.name not in left_out}
-    return json.dumps(msgspec.to_builtins({**fields, "isolation": dict(reply.isolation)}), indent=2)
 
 
 def text_of(attempt: Attempt) -> str | None:

@@ -164,7 +164,8 @@ def show(tally: Tally, report: Path | None) -> None:
         console.print(f"note: {count} {note}", markup=False, highlight=False, soft_wrap=True)
     if report is not None:
         console.print(f"every verdict: {report}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"{tally.matches} of {tally.total} match, both engines", markup=False, highlight=False)
+    by = "their verifiers" if set(tally.tiers) == {"mined"} else "both engines"
+    console.print(f"{tally.matches} of {tally.total} match, {by}", markup=False, highlight=False)
 
 
 def counts_table(tally: Tally) -> Table:

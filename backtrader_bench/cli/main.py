@@ -22,6 +22,8 @@ COMMANDS = {
     "run": ("backtrader_bench.cli.run:run", "Ask agents the questions of a bank, and keep every attempt."),
     "report": ("backtrader_bench.cli.report:report", "What runs show: accuracy, failures, agents compared."),
     "compare": ("backtrader_bench.cli.compare:compare", "Two runs, question by question."),
+    "mine": ("backtrader_bench.cli.mine:mine", "Mine hard questions: generate, verify, screen, validate, keep."),
+    "review": ("backtrader_bench.cli.review:review", "Judge mined questions that their solver got wrong."),
     "rescore": ("backtrader_bench.cli.rescore:rescore", "Read a run's stored replies again, offline."),
     "agents": ("backtrader_bench.cli.agents:agents", "List the agents that can be asked; try one."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),

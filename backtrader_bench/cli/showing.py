@@ -13,7 +13,7 @@ from backtrader_bench.backtest.run import run
 from backtrader_bench.cli.charts import chart
 from backtrader_bench.errors import UsageError
 from backtrader_bench.market import pins
-from backtrader_bench.records import is_published, parse_json, public_part, to_question
+from backtrader_bench.records import MINED, is_published, parse_json, public_part, to_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,9 +93,26 @@ def _behind(record: Question, data: Path | None, network: bool) -> Iterator[str]
     if record.certificate:
         yield f"promise   text fixed before the key was drawn; {record.certificate.worlds} hidden worlds, " \
               f"{record.certificate.valid} with an answer"  # fmt: skip
+    if record.scheme == MINED:
+        yield from _verifier(record)
+        return
     tape = pins.find(record.tape, record.config["symbol"], None, None, data, network)
     yield f"bars      {tape.source}, {len(tape)} from {tape.dates[0]} to {tape.dates[-1]}, sha256 {tape.sha256[:16]}"
     yield from _charts(tape, _result(record, tape), record.config["initial_cash"])
+
+
+def _verifier(record: Question) -> Iterator[str]:
+    """Where a mined question's key comes from: its program, and what that answered at each seed."""
+    yield f"labels    {', '.join(record.labels) or 'none'}"
+    if record.verification is not None:
+        said = record.verification
+        yield f"made by   {said.generator}, {said.attempt}"
+        yield f"seeds     {said.base_seed}: {json.dumps(said.answer)}" + "".join(
+            f", {seed}: {json.dumps(answer)}" for seed, answer in said.others.items()
+        )
+        yield f"sandbox   {', '.join(f'{name} {value}' for name, value in said.isolation.items())}"
+    if record.verifier is not None:
+        yield f"\nverifier\n\n{record.verifier}"
 
 
 def _result(record: Question, tape: Tape) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from backtrader_bench.records import LETTERS, is_published
+from backtrader_bench.records import LETTERS, MINED, is_published
 from backtrader_bench.templates.render import REPLY, REPLY_VALUE, question_text
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ DATA = {
     "others (columns Date, Open, High, Low, Close, Volume).",
     "none": "No prices are given.",
     "network": "No prices are given; you may download them.",
+    "stated": "The question itself says which prices there are, or by which code they are made.",
 }
 CLOSING = (
     "Nobody can answer questions of yours. Give one answer, in the form that the question asks for, on the last line "
@@ -41,6 +42,11 @@ def system_text(mode: str, data_access: str = "prices") -> str:
     if mode == "no-tools":
         return f"{OPENING}\n\n{NO_TOOLS}\n\n{CLOSING}"
     return f"{OPENING}\n\n{WITH_TOOLS} {DATA[data_access]}\n\n{CLOSING}"
+
+
+def access_for(record: Mapping[str, Any], data_access: str) -> str:
+    """How a question's prices reach a solver: mined questions state theirs, so that there is no file to hand out."""
+    return "stated" if record.get("scheme") == MINED and data_access == "prices" else data_access
 
 
 def user_text(record: Mapping[str, Any], options: Mapping[str, str], *, ask_value: bool = False) -> str:

@@ -1,0 +1,83 @@
+"""A crontab line and a systemd timer that mine every night. Pure.
+
+cron runs commands with almost no environment and in the home folder, so every path is absolute, and PATH is the one of
+the shell that printed the line: it is where agents were found.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+HOUR, MINUTE = 2, 17
+"""When: not on the hour, when everybody's jobs start."""
+
+
+def command(python: str, options: Sequence[str]) -> list[str]:
+    """The command as an argv list: by the interpreter's full path, whatever is or isn't on cron's PATH."""
+    return [python, "-m", "backtrader_bench", "mine", *options, "--quiet"]
+
+
+def crontab(argv: Sequence[str], home: Path, path: str) -> str:
+    """The line for ``crontab -e``; ``%`` would end the command, and so is escaped."""
+    words = ["env", f"BENCH_HOME={home}", f"PATH={path}", *argv]
+    text = " ".join(shlex.quote(word) for word in words).replace("%", r"\%")
+    return f"{MINUTE} {HOUR} * * * {text}"
+
+
+def systemd(argv: Sequence[str], home: Path, path: str) -> dict[str, str]:
+    """The two unit files of a user's timer, by name."""
+    # In a command a dollar sign means a variable, in Environment= it doesn't.
+    line = " ".join(_quoted(word.replace("$", "$$")) for word in argv)
+    settings = "\n".join(f"Environment={_quoted(f'{name}={value}')}" for name, value in (
+        ("BENCH_HOME", str(home)), ("PATH", path)))  # fmt: skip
+    return {
+        "bench-mine.service": (
+            f"[Unit]\nDescription=Mine backtrader questions\n\n[Service]\nType=oneshot\n{settings}\nExecStart={line}\n"
+        ),
+        "bench-mine.timer": (
+            "[Unit]\nDescription=Mine backtrader questions every night\n\n"
+            f"[Timer]\nOnCalendar=*-*-* {HOUR:02}:{MINUTE:02}:00\nPersistent=true\n\n"
+            "[Install]\nWantedBy=timers.target\n"
+        ),
+    }  # fmt: skip
+
+
+def _quoted(word: str) -> str:
+    """A word for a unit file: ``%`` is doubled, as it means something there."""
+    safe = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{safe}"'
+
+
+def options_without(given: Sequence[str], left_out: Mapping[str, int]) -> list[str]:
+    """The options of the command line but those in ``left_out`` (option -> number of its values)."""
+    kept: list[str] = []
+    skip = 0
+    for word in given:
+        name, _, value = word.partition("=")
+        if skip:
+            skip -= 1
+        elif name in left_out:
+            skip = 0 if value else left_out[name]
+        else:
+            kept.append(word)
+    return kept
+
+
+def shown(argv: Sequence[str], home: Path, path: str) -> str:
+    """Everything that ``--print-cron`` prints."""
+    units = systemd(argv, home, path)
+    parts = [
+        "# crontab -e: every night, quiet but for one line that sums up (cron mails it)",
+        crontab(argv, home, path),
+        "",
+        "# or a systemd timer of your own: put the two files below into ~/.config/systemd/user/, then",
+        "#   systemctl --user enable --now bench-mine.timer",
+    ]
+    for name, text in units.items():
+        parts += ["", f"# {name}", text.rstrip()]
+    return "\n".join(parts)

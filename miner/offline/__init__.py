@@ -1,0 +1,1 @@
+"""A generator without a model: it composes strategies into stems and stand-alone verifiers, in the protocol's form."""

@@ -1,0 +1,161 @@
+"""Answers as verifiers print them, read into kinds that options can be made of. Pure functions.
+
+A verifier prints what its author thought of: ``12345.678``, ``$12,345.68``, ``3.2%``, ``2021-03-04``, ``7``,
+``7 trades``. What the numbers of one question look like is settled over all
+its seeds together, so that no option stands out by its form.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Kind = Literal["money", "percent", "number", "count", "date", "text"]
+
+LONGEST = 200
+"""Characters of an option's text."""
+MOST_DECIMALS = 4
+_NUMBER = re.compile(
+    r"(?P<sign>[-+\u2212]?)\s?(?P<dollar>\$?)\s?(?P<inner>[-+\u2212]?)"
+    r"(?P<digits>\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.(?P<decimals>\d{1,12}))?\s?(?P<unit>%|[A-Za-z][A-Za-z ]{0,30})?"
+)
+_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?)?")
+
+
+@dataclass(frozen=True)
+class Read:
+    """One printed answer."""
+
+    kind: Kind
+    number: Decimal | None
+    """Of the numeric kinds."""
+    decimals: int
+    unit: str
+    """A word behind the number."""
+    grouped: bool
+    """Thousands were separated by commas."""
+    words: str
+    """Of dates and texts, as an option shows them."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How all answers of a question are shown."""
+
+    kind: Kind
+    decimals: int = 0
+    unit: str = ""
+    grouped: bool = False
+
+    @property
+    def step(self) -> float:
+        """One unit of the last place."""
+        return 10.0**-self.decimals
+
+    def text(self, value: float | str) -> str:
+        """A value as an option shows it."""
+        if isinstance(value, str):
+            return value
+        number = round(value, self.decimals) + 0.0
+        body = f"{abs(number):{',' if self.grouped else ''}.{self.decimals}f}"
+        sign = "-" if number < 0 else ""
+        tail = "%" if self.kind == "percent" else f" {self.unit}" if self.unit else ""
+        return f"{sign}{'$' if self.kind == 'money' else ''}{body}{tail}"
+
+    def apart(self, one: float | str, other: float | str) -> bool:
+        """Whether two values can be options of one question: further apart than rounding, and by one percent."""
+        if isinstance(one, str) or isinstance(other, str):
+            return _folded(str(one)) != _folded(str(other))
+        return abs(one - other) >= self.separation(max(abs(one), abs(other))) - 1e-9
+
+    def separation(self, size: float) -> float:
+        """Least distance between options of that size."""
+        if self.kind == "count":
+            return max(1.0, 0.01 * size if size >= 100 else 0.0)
+        return max(2 * self.step, 0.01 * size)
+
+    def tolerance(self, key: float | str) -> float | None:
+        """How far a given value may be from the key's and still be right: less than half the separation."""
+        if isinstance(key, str):
+            return None
+        return 0.0 if self.kind == "count" else float(round(0.45 * self.separation(abs(key)), 6))
+
+
+def read(raw: str) -> Read | str:
+    """One answer; the name of what is wrong with it otherwise: ``answer_missing``, ``answer_not_finite``,
+    ``answer_not_usable`` (too long, or with characters that don't show)."""
+    text = " ".join(raw.split())
+    if not text:
+        return "answer_missing"
+    if len(text) > LONGEST or not text.isprintable():
+        return "answer_not_usable"
+    if _folded(text) in ("nan", "inf", "-inf", "infinity", "-infinity", "$nan", "nan%", "$inf", "inf%"):
+        return "answer_not_finite"
+    if _folded(text) in ("none", "null", "n/a", "na", "nat", "undefined"):
+        return "answer_missing"
+    if (day := _DATE.fullmatch(text)) and _is_day(day[1]):
+        return Read("date", None, 0, "", False, day[1])
+    found = _NUMBER.fullmatch(text)
+    if found is None or (found["sign"] and found["inner"]):
+        return Read("text", None, 0, "", False, text)
+    digits = found["digits"].replace(",", "")
+    minus = "-" if (found["sign"] or found["inner"]) in ("-", "\u2212") else ""
+    number = Decimal(f"{minus}{digits}.{found['decimals'] or '0'}")
+    unit = found["unit"] or ""
+    decimals = len(found["decimals"] or "")
+    if found["dollar"]:
+        kind: Kind = "money"
+    elif unit == "%":
+        kind = "percent"
+    else:
+        kind = "number" if decimals else "count"
+    grouped = "," in found["digits"]
+    return Read(kind, number, decimals, "" if unit == "%" else unit.strip(), grouped, "")
+
+
+def form_of(key: Read, others: Sequence[Read]) -> Form:
+    """How the answers are shown: the key's kind, with as many decimals as any of them needs."""
+    same = [key, *(one for one in others if fits(key, one))]
+    if key.number is None:
+        return Form(key.kind)
+    kind: Kind = "number" if key.kind == "count" and any(one.kind == "number" for one in same) else key.kind
+    decimals = max(one.decimals for one in same)
+    if decimals > MOST_DECIMALS:
+        # A number printed as it came: nobody chose so many.
+        largest = max(abs(one.number) for one in same if one.number is not None)
+        decimals = 4 if largest < 1 else 3 if largest < 10 else 2
+    return Form(kind, decimals, key.unit, grouped=kind == "money" or any(one.grouped for one in same))
+
+
+def fits(key: Read, other: Read) -> bool:
+    """Whether two answers are of one kind; whole numbers and others are, beside each other."""
+    numbers = {"count", "number"}
+    alike = key.kind == other.kind or {key.kind, other.kind} == numbers
+    return alike and key.unit == other.unit
+
+
+def value_of(form: Form, one: Read) -> float | int | str:
+    """The value as the record keeps it: rounded as shown."""
+    if one.number is None:
+        return one.words
+    if form.kind == "count":
+        return int(one.number)
+    return round(float(one.number), form.decimals) + 0.0
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,256 @@
+"""Whether a question can be asked: stage 4 of an attempt. Every failure is a word for counting and a sentence. Pure.
+
+What the program itself does wrong (network, clock, unseeded draws) is found by the checker; here its words are held
+against what it computes.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from backtrader_bench.records import LETTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from backtrader_bench.miner.convert import Converted
+
+SHORTEST = 20
+"""Characters that a question must have."""
+LONGEST = 60_000
+"""Characters that it may have: more is no question but a data file."""
+_LISTED = re.compile(r"^[ \t]*[-*]?[ \t]*\(?\*{0,2}([A-D])\*{0,2}[.):][ \t]+\S", re.MULTILINE)
+_NUMERAL = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_HOLE = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[sdfr]")
+SMALL = frozenset((0.0, 1.0, 2.0, 3.0, 100.0))
+"""Numerals of language rather than of the scenario."""
+DEFAULTS: tuple[tuple[str, frozenset[float]], ...] = (
+    (r"RSI|ATR|AverageTrueRange|ADX|Stochastic|WilliamsR|DirectionalMovement", frozenset((14.0, 30.0, 70.0))),
+    (r"MACD", frozenset((9.0, 12.0, 26.0))),
+    (r"Bollinger", frozenset((20.0,))),
+    (r"CCI|CommodityChannel", frozenset((20.0,))),
+    (r"Sharpe|Returns|annual|Calmar|VWR", frozenset((12.0, 52.0, 252.0, 365.0))),
+)
+"""Numbers that a library takes without being told, so that a question may state them and the code not."""
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One thing that is wrong."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a verifier printed at one seed."""
+
+    seed: int
+    question: str
+    answer: str
+
+
+def flaws(code: str, base: Printed, others: Sequence[Printed], converted: Converted) -> list[Flaw]:
+    """Everything wrong with a question whose options were made.
+
+    Reasons: ``no_question``, ``question_too_long``, ``question_not_text``, ``options_in_stem``, ``option_in_stem``,
+    ``not_four_options``, ``not_one_key``, ``options_too_close``, ``stem_ignores_seed``, ``stem_and_code_differ``.
+    """
+    found = [*stem_flaws(base.question), *option_flaws(base.question, converted)]
+    if flaw := seed_flaw(base, others):
+        found.append(flaw)
+    if strange := strange_numerals(code, base.question):
+        said = ", ".join(strange[:5])
+        found.append(Flaw("stem_and_code_differ", f"the question says {said}, which the program doesn't use"))
+    return found
+
+
+def stem_flaws(stem: str) -> list[Flaw]:
+    """What is wrong with a question's words alone."""
+    if len(stem) > LONGEST:
+        return [Flaw("question_too_long", f"the question has {len(stem):,} characters, more than {LONGEST:,}")]
+    if any("\ud800" <= char <= "\udfff" for char in stem):
+        return [Flaw("question_not_text", "the question holds half a character (a lone surrogate)")]
+    prose = _FENCED.sub(" ", stem)
+    if len(" ".join(prose.split())) < SHORTEST:
+        return [Flaw("no_question", f"the question is {' '.join(stem.split())[:SHORTEST]!r}")]
+    letters = {found[1] for found in _LISTED.finditer(prose)}
+    if len(letters) >= 3:
+        return [Flaw("options_in_stem", "the question lists options of its own")]
+    return []
+
+
+def option_flaws(stem: str, made: Converted) -> list[Flaw]:
+    """What is wrong with the options, whoever made them."""
+    from backtrader_bench.miner.convert import states
+
+    texts = [made.options.get(letter, "").strip() for letter in LETTERS]
+    found = []
+    if sorted(made.options) != list(LETTERS) or not all(texts) or len({text.casefold() for text in texts}) < 4:
+        return [Flaw("not_four_options", "there are not four different options")]
+    key = made.form.text(made.value)
+    if [letter for letter in LETTERS if made.options[letter] == key] != [made.answer]:
+        found.append(Flaw("not_one_key", "not exactly one option is the answer"))
+    if made.form.kind not in ("text", "date"):
+        values = [_number(text) for text in texts]
+        if not all(made.form.apart(one, other) for one, other in combinations(values, 2)):
+            found.append(Flaw("options_too_close", "two options are closer than rounding and one percent"))
+    for text in texts:
+        if states(stem, made.form, text):
+            found.append(Flaw("option_in_stem", f"the question holds the option {text}"))
+            break
+    return found
+
+
+def _number(text: str) -> float:
+    found = re.search(r"\d[\d,]*(?:\.\d+)?", text)
+    number = float(found[0].replace(",", "")) if found else 0.0
+    return -number if text.startswith("-") else number
+
+
+def seed_flaw(base: Printed, others: Sequence[Printed]) -> Flaw | None:
+    """Two seeds with the same words and different answers: what makes the difference isn't stated."""
+    said: dict[str, Printed] = {}
+    for one in (base, *others):
+        words = " ".join(one.question.split())
+        before = said.setdefault(words, one)
+        if before.answer != one.answer:
+            return Flaw(
+                "stem_ignores_seed",
+                f"seeds {before.seed} and {one.seed} give the same question and different answers",
+            )
+    return None
+
+
+def strange_numerals(code: str, stem: str) -> list[str]:
+    """Numerals that stand in a string of the program and in the stem, but nowhere in what the program computes with.
+
+    What is printed from a variable is true by itself. A number written into the sentence is a claim about the code: it
+    must be one of its numbers, as it is or as a percentage, or what its arithmetic on numbers amounts to.
+    """
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    texts, numbers = _constants(tree)
+    stated = _stated(texts, stem)
+    if not stated:
+        return []
+    allowed = numbers | _folded(tree) | SMALL | _defaults(tree)
+    dates = {part for text in texts for found in _DATE.findall(text) for part in found.split("-")}
+    return [
+        token for token, (value, percent) in stated.items()
+        if not _near(value, allowed) and not (percent and _near(value / 100, allowed)) and token not in dates
+    ]  # fmt: skip
+
+
+def _constants(tree: ast.AST) -> tuple[list[str], set[float]]:
+    """The strings and the numbers of a program; docstrings and comments are neither."""
+    texts, numbers = [], set()
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body and isinstance(node.body[0], ast.Expr)
+    }  # fmt: skip
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or id(node) in docs:
+            continue
+        if isinstance(node.value, str):
+            texts.append(node.value)
+        elif isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            try:
+                numbers.add(abs(float(node.value)))
+            except OverflowError:
+                continue
+    # Strings that are data (rows of a table, dates) are computed with as well.
+    for text in texts:
+        if _is_data(text):
+            numbers.update(float(_plain(found)) for found in _NUMERAL.finditer(text))
+    return texts, numbers
+
+
+def _is_data(text: str) -> bool:
+    """Whether a string holds values rather than a sentence."""
+    letters = sum(char.isalpha() for char in text)
+    digits = sum(char.isdigit() for char in text)
+    return digits > letters
+
+
+def _stated(texts: Iterable[str], stem: str) -> dict[str, tuple[float, bool]]:
+    """Numerals of literal pieces of strings that the stem shows word for word: token -> (value, is a percentage)."""
+    shown = " ".join(_FENCED.sub(" ", stem).split())
+    found: dict[str, tuple[float, bool]] = {}
+    for text in texts:
+        if _is_data(text):
+            continue
+        for piece in _HOLE.split(_FENCED.sub(" ", text)):
+            words = " ".join(piece.split())
+            if len(words) < 4 or words not in shown:
+                continue
+            words = _DATE.sub(" ", words)
+            for numeral in _NUMERAL.finditer(words):
+                percent = re.match(r"\s?(%|percent|basis)", words[numeral.end() :]) is not None
+                found[numeral[0]] = (float(_plain(numeral)), percent)
+    return found
+
+
+def _plain(found: re.Match[str]) -> str:
+    return found[0].replace(",", "")
+
+
+def _folded(tree: ast.AST) -> set[float]:
+    """What the program's arithmetic on numbers, and on names that are set to one number each, amounts to."""
+    names: dict[str, float | None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            names[name] = None if name in names else _value(node.value, {})
+    known = {name: value for name, value in names.items() if value is not None}
+    found = (_value(node, known) for node in ast.walk(tree) if isinstance(node, ast.BinOp))
+    return {abs(value) for value in found if value is not None}
+
+
+def _value(node: ast.AST, names: Mapping[str, float], depth: int = 0) -> float | None:
+    """A constant expression's value; None for any other."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value) if abs(node.value) < 1e15 else None
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and depth < 8:
+        inner = _value(node.operand, names, depth + 1)
+        return None if inner is None else -inner
+    operation = _ARITHMETIC.get(type(node.op)) if isinstance(node, ast.BinOp) else None
+    if operation is None or depth >= 8:
+        return None
+    assert isinstance(node, ast.BinOp)
+    sides = _value(node.left, names, depth + 1), _value(node.right, names, depth + 1)
+    if sides[0] is None or sides[1] is None or (sides[1] == 0 and isinstance(node.op, ast.Div)):
+        return None
+    return float(operation(sides[0], sides[1]))
+
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
+
+
+def _defaults(tree: ast.AST) -> set[float]:
+    used = " ".join(
+        node.attr if isinstance(node, ast.Attribute) else node.id
+        for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.Name)
+    )  # fmt: skip
+    return {number for pattern, defaults in DEFAULTS if re.search(pattern, used) for number in defaults}
+
+
+def _near(value: float, allowed: set[float]) -> bool:
+    return any(abs(value - one) <= 1e-9 * max(1.0, abs(value)) for one in allowed)

@@ -1,0 +1,157 @@
+"""Answers to options: kinds, separation, a real shuffle, and ladders whose key has no favourite rank."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from scipy.stats import chisquare
+
+from backtrader_bench.miner.convert import Converted, Unusable, convert
+from backtrader_bench.miner.values import Read, read
+from backtrader_bench.records import LETTERS
+
+STEM = "With 30 bars from 2020-01-06 to 2020-03-31, what is it?"
+
+
+def made(key: Any, others: list[Any], seed: int = 1, stem: str = STEM) -> Converted:
+    found = convert(stem, str(key), [(1000 + place, str(one)) for place, one in enumerate(others)], Random(seed))
+    assert isinstance(found, Converted), found
+    return found
+
+
+@pytest.mark.parametrize(("key", "others", "shown"), [
+    ("$12,345.60", ["$11,000.25", "-$50.00", "$13,000.00"], {"$12,345.60", "$11,000.25", "-$50.00", "$13,000.00"}),
+    ("$12345.6", ["$11000.25", "$9000", "$-13000.5"], {"$12,345.60", "$11,000.25", "$9,000.00", "-$13,000.50"}),
+    ("3.2%", ["4.25%", "-1%", "0.5 %"], {"3.20%", "4.25%", "-1.00%", "0.50%"}),
+    (10234.567890123, [10500.1, 9000.25, 11000.0], {"10234.57", "10500.10", "9000.25", "11000.00"}),
+    (0.123456789, [0.2, 0.3, 0.4], {"0.1235", "0.2000", "0.3000", "0.4000"}),
+    (1.23456, [2.5, -1.25, 0.125], {"1.235", "2.500", "-1.250", "0.125"}),
+    (7, [8, 9, 12], {"7", "8", "9", "12"}),
+    (7, [8.5, 9, 12], {"7.0", "8.5", "9.0", "12.0"}),
+    ("7 trades", ["8 trades", "9 trades", "12 trades"], {"7 trades", "8 trades", "9 trades", "12 trades"}),
+    ("2020-02-03", ["2020-02-04", "2020-01-15T00:00:00", "2020-03-02 00:00:00"],
+     {"2020-02-03", "2020-02-04", "2020-01-15", "2020-03-02"}),
+    ("buy", ["sell", "hold", "stop"], {"buy", "sell", "hold", "stop"}),
+    ("\u2212$5.50", ["$7.00", "$9.00", "$11.00"], {"-$5.50", "$7.00", "$9.00", "$11.00"}),
+])  # fmt: skip
+def test_kinds_are_told_from_what_is_printed(key: Any, others: list[Any], shown: set[str]) -> None:
+    found = made(key, others)
+    assert set(found.options.values()) == shown
+    assert found.origins[found.answer] == "key"
+    assert sorted(found.origins.values()) == ["key", "seed 1000", "seed 1001", "seed 1002"]
+
+
+@pytest.mark.parametrize(("raw", "reason"), [
+    ("", "answer_missing"), ("  ", "answer_missing"), ("None", "answer_missing"), ("N/A", "answer_missing"),
+    ("nan", "answer_not_finite"), ("$NaN", "answer_not_finite"), ("-inf", "answer_not_finite"),
+    ("x" * 300, "answer_not_usable"), ("a\x00b", "answer_not_usable"),
+])
+def test_answers_that_are_none(raw: str, reason: str) -> None:
+    assert read(raw) == reason
+    found = convert(STEM, raw, [(1, "5")], Random(1))
+    assert isinstance(found, Unusable)
+    assert found.reason == reason
+
+
+def test_numbers_keep_their_sign_and_decimals() -> None:
+    found = read("-$1,234.50")
+    assert isinstance(found, Read)
+    assert (found.kind, str(found.number), found.decimals) == ("money", "-1234.50", 2)
+
+
+def test_wrong_options_are_apart_from_the_key_and_each_other() -> None:
+    # 1% of the larger: 1009 is too near to 1000, 1015 is not; 1016 is too near to 1015.
+    found = made("$1000.00", ["$1009.00", "$1015.00", "$1016.00", "$1030.00", "$1100.00"])
+    values = sorted(float(text.strip("$").replace(",", "")) for text in found.options.values())
+    assert 1009.0 not in values
+    assert not {1015.0, 1016.0} <= set(values)
+    assert 0 < (found.tolerance or 0) < 5.0
+
+
+def test_other_kinds_and_units_are_no_options() -> None:
+    found = made("$100.00", ["5%", "2020-01-07", "$110.00", "7 days", "$120.00", "$130.00"])
+    assert set(found.options.values()) == {"$100.00", "$110.00", "$120.00", "$130.00"}
+
+
+@pytest.mark.parametrize(("stem", "key", "reason"), [
+    ("It ends at $1,234.50, doesn't it?", "$1,234.50", "answer_in_stem"),
+    ("It ends at $1234.50, doesn't it?", "$1,234.50", "answer_in_stem"),
+    ("Is it 12 or not?", 12, "answer_in_stem"),
+    ("Was it 2020-02-03?", "2020-02-03", "answer_in_stem"),
+    ("Did it SELL?", "sell", "answer_in_stem"),
+])
+def test_a_stem_must_not_state_the_answer(stem: str, key: Any, reason: str) -> None:
+    found = convert(stem, str(key), [(1, "1"), (2, "2"), (3, "3")], Random(1))
+    assert isinstance(found, Unusable)
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize(("stem", "key"), [
+    ("Is it 112 or 12.5 or $12 or x12?", 12), ("It is $11,234.50.", "$1,234.50"), ("It is 3.25%.", "3.2%"),
+    ("Bars:\n```csv\n2020-01-06,12,13\n```\nHow many?", 12),
+])  # fmt: skip
+def test_a_part_of_another_number_is_no_statement(stem: str, key: Any) -> None:
+    others: list[Any] = [30, 50, 70] if key == 12 else [f"${n}.00" for n in (2000, 3000, 4000)]
+    if key == "3.2%":
+        others = ["5%", "7%", "9%"]
+    assert isinstance(made(key, others, stem=stem), Converted)
+
+
+def test_the_same_answer_at_every_seed_is_refused() -> None:
+    found = convert(STEM, "7", [(k, "7") for k in range(8)], Random(1))
+    assert isinstance(found, Unusable)
+    assert found.reason == "seed_has_no_effect"
+
+
+def test_words_without_enough_others_are_refused() -> None:
+    found = convert(STEM, "buy", [(1, "sell"), (2, "sell")], Random(1))
+    assert isinstance(found, Unusable)
+    assert found.reason == "too_few_options"
+
+
+def uniform(counts: list[int]) -> bool:
+    return float(chisquare(counts).pvalue) >= 0.001
+
+
+def test_the_letter_of_the_key_is_uniform() -> None:
+    counts = dict.fromkeys(LETTERS, 0)
+    for seed in range(1600):
+        counts[made("$100.00", ["$110.00", "$120.00", "$130.00", "$90.00"], seed).answer] += 1
+    assert uniform(list(counts.values()))
+
+
+@pytest.mark.parametrize("key", ["$100.00", "-$2,000.00", "4.25%", 1.234, 250, "2020-02-12", "0.05%"])
+def test_the_rank_of_the_key_on_a_ladder_is_uniform(key: Any) -> None:
+    ranks = [0, 0, 0, 0]
+    for seed in range(800):
+        found = made(key, [key, key, "unreadable"], seed)
+        assert sorted(found.origins.values()) == ["key", "ladder", "ladder", "ladder"]
+        texts = list(found.options.values())
+        values = [_number(text) for text in texts]
+        assert len(set(values)) == 4
+        ranks[sorted(values).index(_number(found.options[found.answer]))] += 1
+    assert uniform(ranks)
+
+
+def _number(text: str) -> Any:
+    return text if "-" in text[1:] else float(text.replace("$", "").replace(",", "").replace("%", ""))
+
+
+def test_a_count_without_room_below_is_refused_rather_than_bent() -> None:
+    found = convert(STEM, "1", [(1, "1"), (2, "1"), (3, "2")], Random(1))
+    assert isinstance(found, Unusable)
+    assert found.reason == "too_few_options"
+
+
+def test_ladder_dates_are_weekdays_in_the_window() -> None:
+    for seed in range(200):
+        for text in made("2020-01-14", [1, 2], seed).options.values():
+            assert "2020-01-06" <= text <= "2020-03-31"
+
+
+def test_the_same_seed_gives_the_same_options() -> None:
+    values = ["$110.00", "$120.00", "$130.00", "$90.00"]
+    assert made("$100.00", values, 5) == made("$100.00", values, 5)
+    assert len({tuple(made("$100.00", values, seed).options.values()) for seed in range(50)}) > 20

@@ -1,0 +1,220 @@
+"""``bench mine`` as a person, a script and cron start it: real processes, the real sandbox."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from backtrader_bench.cli.main import run as bench
+from backtrader_bench.errors import SandboxError
+from backtrader_bench.miner import cron, journal
+from backtrader_bench.sandbox import selftest
+from tests.miner.sessions import agents, generator, script, verifier
+
+
+@pytest.fixture(autouse=True)
+def sandbox() -> None:
+    try:
+        selftest.best()
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+def in_cron(line: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """A crontab line as cron runs it: almost no environment, no terminal, the root folder."""
+    command = line.split(" ", 5)[5].replace(r"\%", "%")
+    return subprocess.run(
+        ["/bin/sh", "-c", command], env={"HOME": str(tmp_path), "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", timeout=600,
+    )  # fmt: skip
+
+
+def cron_line(capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    # The options come from the process's own command line, as the user wrote them.
+    code = bench(["mine", *options, "--print-cron"])
+    assert code == 0
+    return next(line for line in capsys.readouterr().out.splitlines() if line[:1].isdigit())
+
+
+@pytest.fixture(autouse=True)
+def command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``sys.argv`` as it would be: the command reads what to repeat from there."""
+    from backtrader_bench.cli import main
+
+    whole = main.cli.main
+
+    def told(argv: list[str] | None = None, **more: object) -> object:
+        monkeypatch.setattr(sys, "argv", ["bench", *(argv or [])])
+        return whole(argv, **more)
+
+    monkeypatch.setattr(main.cli, "main", told)
+
+
+def test_the_printed_crontab_line_works_in_cron_s_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "night store"
+    home.mkdir()
+    monkeypatch.setenv("BENCH_HOME", str(home))
+    line = cron_line(capsys, "--attempts", "1", "--seed", "5", "--run-name", "100% sure", "--no-fsync")
+    assert line.startswith("17 2 * * * env ")
+    done = in_cron(line, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    [told] = done.stdout.splitlines()
+    [run] = journal.sessions()
+    assert told.startswith(f"{run}: ")
+    assert run.endswith("_rounds_1_100-sure")
+    assert len(journal.open_journal(run).lines) == 2
+
+
+def test_exit_codes_of_nights_that_went_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_HOME", str(tmp_path))
+    bare = script(tmp_path, {"id": "generator", "text": "nothing", "usage": {"input": 50, "output": 1}})
+    quick = ("--generator-agent", bare, "--no-tools-agent", "guesser", "--with-tools-agent", "oracle", "--no-fsync")
+    nothing = in_cron(cron_line(capsys, *quick, "--attempts", "1"), tmp_path)
+    assert (nothing.returncode, nothing.stdout.count("\n")) == (0, 1)
+    assert "0 of 1 accepted" in nothing.stdout
+    wanted = in_cron(cron_line(capsys, *quick, "--attempts", "1", "--until-accepted", "1"), tmp_path)
+    assert (wanted.returncode, "fewer accepted than wanted" in wanted.stdout) == (5, True)
+    budget = in_cron(cron_line(capsys, *quick, "--attempts", "9", "--max-tokens", "60"), tmp_path)
+    assert (budget.returncode, "--max-tokens ended it" in budget.stdout) == (5, True)
+    # An agent that is installed when the line is printed, and gone at night.
+    here = cron_line(capsys, *quick, "--attempts", "1").replace(bare, "claude")
+    gone = in_cron(here.replace(f"PATH={os.environ['PATH']}", "PATH=/nowhere:/usr/bin"), tmp_path)
+    assert (gone.returncode, gone.stdout) == (3, "")
+    assert gone.stderr.startswith("error: claude: ")
+
+
+def test_cron_words() -> None:
+    argv = cron.command("/opt/a b/python", ["--run-name", "50%", "--prices", "/x/$p.toml"])
+    line = cron.crontab(argv, Path("/srv/bench"), "/usr/bin:/bin")
+    assert r"50\%" in line
+    assert shlex.split(line.replace(r"\%", "%"))[5:8] == ["env", "BENCH_HOME=/srv/bench", "PATH=/usr/bin:/bin"]
+    units = cron.systemd(argv, Path("/srv/100%"), "/usr/bin")
+    assert 'Environment="BENCH_HOME=/srv/100%%"' in units["bench-mine.service"]
+    assert '"/x/$$p.toml"' in units["bench-mine.service"]
+    assert "OnCalendar=*-*-* 02:17:00" in units["bench-mine.timer"]
+    left = cron.options_without(["--print-cron", "--seed=3", "-q", "--attempts", "5"], {"--print-cron": 0, "-q": 0})
+    assert left == ["--seed=3", "--attempts", "5"]
+
+
+def started(tmp_path: Path, home: Path, *options: str) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "backtrader_bench", "mine", *options]
+    environ = {**os.environ, "BENCH_HOME": str(home)}
+    return subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+
+
+def waiting(tmp_path: Path) -> list[str]:
+    """Options of a session whose generator takes its time."""
+    slow = script(tmp_path, {"id": "generator", "text": "nothing", "delay": 60})
+    return ["--generator-agent", slow, "--no-tools-agent", "guesser", "--with-tools-agent", "oracle", "--attempts", "2"]
+
+
+def until_begun(home: Path) -> None:
+    for _ in range(600):
+        if list(home.glob("logs/mining_*/attempt_001/generator/try1/prompt.txt")):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the session did not begin")
+
+
+def test_a_second_session_exits_4_and_names_the_holder_and_a_killed_one_is_no_obstacle(tmp_path: Path) -> None:
+    home = tmp_path / "store"
+    home.mkdir()
+    first = started(tmp_path, home, *waiting(tmp_path))
+    try:
+        until_begun(home)
+        before = sorted(path for path in home.rglob("*"))
+        second = started(tmp_path, home, "--attempts", "1", "-q")
+        out, err = second.communicate(timeout=300)
+        assert (second.returncode, out) == (4, "")
+        assert f"process {first.pid}" in err
+        assert "since" in err
+        assert sorted(path for path in home.rglob("*")) == before
+    finally:
+        first.send_signal(signal.SIGKILL)
+        first.communicate()
+    # What the killed one left holds nobody up, and is spoken of.
+    quick = script(tmp_path, {"id": "generator", "text": "nothing"})
+    third = started(tmp_path, home, "--generator-agent", quick, "--no-tools-agent", "guesser", "--with-tools-agent",
+                    "oracle", "--attempts", "1", "-q")  # fmt: skip
+    out, err = third.communicate(timeout=300)
+    assert third.returncode == 0, err
+    assert err.startswith(f"took over the lock that process {first.pid} ")
+    assert len(out.splitlines()) == 1
+
+
+def test_ctrl_c_exits_130_and_the_session_can_be_resumed(tmp_path: Path) -> None:
+    home = tmp_path / "store"
+    home.mkdir()
+    first = started(tmp_path, home, *waiting(tmp_path))
+    until_begun(home)
+    first.send_signal(signal.SIGINT)
+    _, err = first.communicate(timeout=300)
+    assert first.returncode == 130, err
+    assert "what was finished is kept" in err
+    again = started(tmp_path, home, "--resume", "last", "--attempts", "5")
+    _, err = again.communicate(timeout=300)
+    assert (again.returncode, "--attempts is kept with the session" in err) == (2, True)
+
+
+def test_a_session_with_its_tables_and_its_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = agents(tmp_path, verifier())
+    written = generator(tmp_path, verifier(), "print(1)\n")
+    options = ["--generator-agent", written, "--attempts", "2", "--seed", "7", "--no-tools-agent",
+                given["no_tools_agents"][0], "--with-tools-agent", given["with_tools_agent"]]  # fmt: skip
+    assert bench(["mine", *options]) == 0
+    told = capsys.readouterr()
+    assert "attempt 1 of 2: accepted" in told.err
+    assert "attempt 2 of 2: verifier failed (no_seed)" in told.err
+    for word in ("decision", "accepted", "verifier failed", "category", "role", "with tools", "~", "questions: "):
+        assert word in told.out or word == "~"
+    assert bench(["mine", "--resume", "last", "--json"]) == 0
+    told = capsys.readouterr()
+    found = json.loads(told.out)
+    assert found["decisions"] == {"tool_solver_correct": 1, "verifier_failed": 1}
+    assert found["exit_code"] == 0
+    assert Path(found["questions_file"]).is_file()
+    assert found["spending"]["generator"]["usage"]["input"] == 200
+    assert bench(["check", found["questions_file"]]) == 0
+    assert "1 of 1 match, their verifiers" in capsys.readouterr().out
+
+
+def test_help_needs_no_agent(capsys: pytest.CaptureFixture[str]) -> None:
+    for verb in ("mine", "review"):
+        assert bench([verb, "--help"]) == 0
+    assert "bracket, trail, atr" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(("options", "code", "word"), [
+    (["--category", "nonsense"], 2, "bracket"),
+    (["--generator-agent", "nonsense"], 2, "nonsense"),
+    (["--generator-agent", "oracle"], 2, "writes no programs"),
+    (["--resume", "mining_1"], 2, "no mining session"),
+    (["--resume", "last", "--print-cron"], 2, "don't go together"),
+    (["--run-name", "///"], 2, "--run-name"),
+    (["--attempts", "0"], 2, "--attempts"),
+])  # fmt: skip
+def test_bad_input_is_one_line_and_nothing_is_written(
+    options: list[str], code: int, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("BENCH_HOME", str(tmp_path))
+    assert bench(["mine", *options]) == code
+    told = capsys.readouterr()
+    assert word in told.err
+    assert told.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,186 @@
+"""Named reasons for questions that can't be asked, near-duplicates, categories and steering."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from backtrader_bench.miner.categories import CATEGORIES, category_of, counted, steer
+from backtrader_bench.miner.convert import Converted, convert
+from backtrader_bench.miner.offline.program import program, stem
+from backtrader_bench.miner.offline.scenario import RULES, scenario
+from backtrader_bench.miner.similar import Known, masked
+from backtrader_bench.miner.wellposed import Printed, flaws, strange_numerals
+
+STEM = "Cash is $10,000. A position is bought above SMA(20) with 0.2% commission. What is the final value?"
+CODE = '''
+import os
+SEED = int(os.environ["MCQ_SEED"])
+CASH = 10000
+PERIOD = 20
+RATE = 0.002
+print(f"Cash is ${CASH:,}. A position is bought above SMA({PERIOD}) with 0.2% commission. What is the final value?")
+'''
+
+
+def printed(seed: int, answer: Any, text: str = "") -> Printed:
+    return Printed(seed, text or STEM.replace("10,000", f"{10_000 + seed:,}"), answer)
+
+
+BASE = printed(0, "$10,500.00", STEM)
+OTHERS = [printed(seed, f"${10_000 + 300 * seed}.00") for seed in (3, 5, 7, 9)]
+
+
+def options(key: Any = "$10,500.00") -> Converted:
+    made = convert(STEM, key, [(one.seed, one.answer) for one in OTHERS], Random(1))
+    assert isinstance(made, Converted)
+    return made
+
+
+def reasons(code: str = CODE, base: Printed = BASE, others: Any = OTHERS, made: Converted | None = None) -> list[str]:
+    return [flaw.reason for flaw in flaws(code, base, others, made or options())]
+
+
+def test_a_sound_question_has_no_flaw() -> None:
+    assert reasons() == []
+
+
+def text(words: str) -> Printed:
+    return replace(BASE, question=words)
+
+
+@pytest.mark.parametrize(("base", "wanted"), [
+    (text(""), ["no_question"]),
+    (text("What?"), ["no_question"]),
+    (text(f"{STEM}\nA. $1.00\nB. $2.00\nC. $3.00\nD. $4.00"), ["options_in_stem"]),
+    (text(f"{STEM}\n- (A) up\n- (B) down\n- (C) flat"), ["options_in_stem"]),
+    (text(f"{STEM} It is not $10,777.00."), ["option_in_stem"]),
+])
+def test_words(base: Printed, wanted: list[str]) -> None:
+    made = options()
+    if "option_in_stem" in wanted:
+        wrong = next(letter for letter in made.options if letter != made.answer)
+        made = replace(made, options={**made.options, wrong: "$10,777.00"})
+    assert reasons(base=base, made=made) == wanted
+
+
+def test_options_are_looked_at_whoever_made_them() -> None:
+    made = options()
+    wrong = next(letter for letter in made.options if letter != made.answer)
+    key = made.options[made.answer]
+    assert reasons(made=replace(made, options={**made.options, wrong: key})) == ["not_four_options"]
+    assert reasons(made=replace(made, options={**made.options, wrong: ""})) == ["not_four_options"]
+    assert reasons(made=replace(made, answer=wrong)) == ["not_one_key"]
+    assert "options_too_close" in reasons(made=replace(made, options={**made.options, wrong: "$10,500.01"}))
+
+
+def test_a_stem_that_hides_the_seed() -> None:
+    same = [replace(one, question=STEM) for one in OTHERS]
+    assert reasons(others=same) == ["stem_ignores_seed"]
+    # Two perturbed seeds that can't be told apart are the same fault.
+    two = [replace(one, question=f"{STEM} {STEM}") for one in OTHERS[:2]]
+    assert reasons(others=[*OTHERS[2:], *two]) == ["stem_ignores_seed"]
+    # The same words with the same answer are not.
+    assert reasons(others=[replace(one, question=STEM, answer=BASE.answer) for one in OTHERS]) == []
+
+
+@pytest.mark.parametrize(("change", "strange"), [
+    ((), []),
+    (("RATE = 0.002", "RATE = 0.001"), ["0.2"]),
+    (("0.2% commission", "0.2% commission held for 7 bars"), ["7"]),
+    (("PERIOD = 20", "PERIOD = 7 + 13"), []),
+    (("RATE = 0.002", "RATE = 20 / 10_000"), []),
+    (("SMA({PERIOD})", "SMA(20)"), []),
+    (("SMA({PERIOD})", "SMA(25)"), ["25"]),
+    (("Cash is ${CASH:,}", "Cash is $50,000"), ["50,000"]),
+    (("What is", "RSI(14) is not looked at. What is"), ["14"]),
+    (("RATE = 0.002", "RATE = 0.002; indicator = bt.ind.RSI"), []),
+    (("import os", '"""Held for 33 bars, 0.7% a year."""\nimport os'), []),
+])  # fmt: skip
+def test_numerals_of_the_text_are_those_of_the_code(change: tuple[str, str] | tuple[()], strange: list[str]) -> None:
+    code = CODE.replace(*change) if change else CODE
+    space: dict[str, Any] = {}
+    lines: list[str] = []
+    source = code.replace("import os", "").replace('os.environ["MCQ_SEED"]', "5").replace("bt.ind.RSI", "None")
+    exec(source, {"print": lines.append}, space)
+    assert strange_numerals(code, lines[0]) == strange
+
+
+def test_code_that_is_no_python_says_nothing_of_numerals() -> None:
+    assert strange_numerals("print('x", STEM) == []
+
+
+@pytest.mark.parametrize("category", RULES)
+def test_offline_questions_are_of_their_category_and_have_true_numerals(category: str) -> None:
+    for number in range(25):
+        made = scenario(4, number, category)
+        code, words = program(made), stem(made, made.parameters(Random(number)))
+        assert category_of(code, words) == category
+        assert strange_numerals(code, words) == []
+
+
+@pytest.mark.parametrize(("code", "words", "category"), [
+    ("self.buy_bracket(limitprice=1)", "", "bracket"),
+    ("self.sell(exectype=bt.Order.StopTrail, trailamount=2)", "", "trail"),
+    ("self.sell(exectype=bt.Order.Stop); bt.ind.ATR", "", "atr"),
+    ("self.sell(exectype=bt.Order.Stop)", "", "stop"),
+    ("cerebro.broker.set_slippage_perc(0.01); cerebro.addanalyzer(x)", "", "slippage"),
+    ("bt.ind.SMA", "\n".join(f"2020-01-{d:02},1,2,0.5,1.5,100" for d in range(1, 15)), "table"),
+    ("bt.ind.SMA", "| 2020-01-02 | 1.0 | 2.0 | 3.0 | 4.0 | 5 |\n" * 12, "table"),
+    ("cerebro.addanalyzer(bt.analyzers.SharpeRatio); bt.ind.SMA", "", "analyzer"),
+    ("bt.ind.Highest(self.data.high, period=20); bt.ind.SMA", "", "breakout"),
+    ("if len(self) - self.entry >= 5: self.close()\nbt.ind.SMA", "", "exit_rule"),
+    ("x = bt.ind.SMA", "A stop-loss of 2% applies.", "exit_rule"),
+    ("bt.ind.CrossOver(bt.ind.EMA(period=3), bt.ind.EMA(period=9))", "", "moving_average"),
+    ("bt.ind.RSI", "How often?", "other"),
+])  # fmt: skip
+def test_the_most_special_category_counts(code: str, words: str, category: str) -> None:
+    assert category_of(code, words) == category
+
+
+def test_near_duplicates_differ_in_numbers_alone() -> None:
+    known = Known()
+    known.add("first", STEM)
+    same = STEM.replace("10,000", "25,000").replace("20", "35").replace("0.2%", "0.15%")
+    assert known.nearest(same) == ("first", 1.0)
+    assert known.nearest("A bracket buys at market with a limit of 4% and a stop of 2%. How many trades won?") is None
+    assert "first" in known
+    known.add("first", STEM)
+    assert len(known) == 1
+
+
+def test_the_wording_leaves_out_numbers_names_code_and_tables() -> None:
+    one = masked("ABCD has bars:\n```python\nx = 1\n```\n2020-01-02,1,2,3,4,5\nWhat is its SMA(12) at $1,200.50?")
+    assert one == masked("XYZ has bars:\n```python\ny = 2\n```\n2021-01-02,5,2,3,4,5\nWhat is its SMA(7) at $3.00?")
+    assert one == "@ has bars what is its sma # at #"
+
+
+def test_offline_stems_are_rarely_alike() -> None:
+    known = Known()
+    alike = 0
+    for number in range(120):
+        made = scenario(21, number)
+        words = stem(made, made.parameters(Random(number)))
+        alike += known.nearest(words) is not None
+        known.add(str(number), words)
+    assert alike <= 6
+
+
+def test_steering_follows_what_was_accepted_and_is_seeded() -> None:
+    accepted, others = {"trail": 30}, dict.fromkeys(CATEGORIES, 30)
+    others["trail"] = 3
+    drawn = Counter(steer(5, attempt, accepted, others) for attempt in range(300))
+    assert drawn["trail"] > 280
+    free = Counter(steer(5, attempt, {}, {}) for attempt in range(2000))
+    assert set(free) == set(CATEGORIES) - {"other"}
+    assert min(free.values()) > 120
+    assert [steer(9, n, accepted, others) for n in range(20)] == [steer(9, n, accepted, others) for n in range(20)]
+
+
+def test_what_counts_for_steering() -> None:
+    outcomes = [("trail", "ok"), ("trail", "easy"), ("stop", "agent"), (None, "ok"), ("stop", "ok")]
+    assert counted(outcomes, "ok", frozenset({"agent"})) == ({"trail": 1, "stop": 1}, {"trail": 1})
