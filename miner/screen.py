@@ -6,6 +6,7 @@ such items away; of five draws, three are right for one in ten.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from backtrader_bench.attempts import Attempt
+    from backtrader_bench.mcq_builder.audit.items import Account
 
 BASELINES = (
     "closest_to_mean", "closest_to_median", "closest_to_geometric_mean", "hub_ratio", "hub_absolute", "ladder_ratio",
@@ -34,15 +36,28 @@ def free_screen(fields: Mapping[str, Any]) -> tuple[str, ...]:
 
     Baselines without an opinion are left out; they agree when exactly one option is in what all others pick.
     """
+    from dataclasses import replace
+
     from backtrader_bench.mcq_builder.audit.attackers import RULES
     from backtrader_bench.mcq_builder.audit.bank import Bank
     from backtrader_bench.mcq_builder.audit.items import item_of
 
     item = item_of(fields, "the question")
+    item = replace(item, account=stated_account(item.stem))
     bank = Bank([item])
     picks = [set(pick) for name in BASELINES if (pick := RULES[name].pick(item, bank))]
     common = set(range(len(LETTERS))).intersection(*picks)
     return ("choices_only",) if len(picks) >= FEWEST and common == {item.key} else ()
+
+
+def stated_account(stem: str) -> Account:
+    """What a reader takes for cash and window: the largest amount of dollars, and the first and last date."""
+    from backtrader_bench.mcq_builder.audit.items import Account
+
+    amounts = [float(text.replace(",", "")) for text in re.findall(r"\$\s?(\d[\d,]{0,14}(?:\.\d+)?)", stem)]
+    days = sorted(re.findall(r"\b\d{4}-\d{2}-\d{2}\b", stem))
+    window = (days[0], days[-1]) if len(days) > 1 else (None, None)
+    return Account(cash=max(amounts, default=None), start=window[0], end=window[1])
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 HOPELESS_IN_A_ROW = 3
 """Attempts that an agent without login, quota or program ends in a row, after which the session ends too."""
+LONGEST_HISTORY = 50
+"""Attempts that a generator is told of, the last ones: more would only make prompts dear."""
 EXIT = {
     "attempts": 0, "until_accepted": 0, "max_hours": 5, "max_tokens": 5, "max_cost": 5, "agents_failing": 3,
     "goal_missed": 5,
@@ -233,7 +235,7 @@ class _Sitting:
                 raise
 
     def _view(self, number: int, past: Sequence[AttemptLine]) -> View:
-        history = tuple(report.history_line(line, MEANINGS[line.decision]) for line in past)
+        history = tuple(report.history_line(line, MEANINGS[line.decision]) for line in past[-LONGEST_HISTORY:])
         return View(history, self._category(number, past), self.known)
 
     def _category(self, number: int, past: Sequence[AttemptLine]) -> str | None:
