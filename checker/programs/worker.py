@@ -141,7 +141,6 @@ class Worker:
             "python": self.python,
             "env": environment(seed, folder, python=self.python, fresh=fresh, libraries=self.libraries),
             "cpu": cpu_limit(self.limits, timeout),
-            "scratch": ["/tmp", "/dev/shm"] if self.level == "L3" else [],
             "limits": None,
             "landlock": None if self.level == "L1" else rules,
             "seccomp": seccomp_order(of_run) if self.level == "L2" else None,
@@ -202,8 +201,9 @@ class Worker:
         theirs.close()
         self.inside = ours
         ours.settimeout(_START_SECONDS)
+        setting = {"modules": MODULES, "scratch": ["/tmp", "/dev/shm"] if self.level == "L3" else []}
         try:
-            ours.send(json.dumps({"modules": MODULES}).encode())
+            ours.send(json.dumps(setting).encode())
             ready = ours.recv(_MESSAGE_BYTES)
         except OSError:
             ready = b""
