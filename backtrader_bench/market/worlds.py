@@ -67,8 +67,8 @@ def _tape(symbol: str, source: str, days: Sequence[str], *columns: Floats) -> Ta
     fit = (low > 0) & (low <= np.minimum(opened, closed)) & (high >= np.maximum(opened, closed)) & (high < np.inf)
     if not (fit & (volume >= 0) & (volume < 2**63)).all():
         raise DataError(f"{source}: a world breaks the contract of a tape: this is a defect, please report it")
-    prices = (tuple(column.tolist()) for column in (opened, high, low, closed))
-    return Tape(symbol, source, tuple(days), *prices, tuple(volume.astype(np.int64).tolist()))
+    o, h, l, c = (tuple(column.tolist()) for column in (opened, high, low, closed))  # noqa: E741
+    return Tape(symbol, source, tuple(days), o, h, l, c, tuple(volume.astype(np.int64).tolist()))
 
 
 def _draws(kind: str, seed: str, symbol: str, size: tuple[int, int]) -> Floats:
