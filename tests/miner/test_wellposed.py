@@ -56,6 +56,9 @@ def text(words: str) -> Printed:
 @pytest.mark.parametrize(("base", "wanted"), [
     (text(""), ["no_question"]),
     (text("What?"), ["no_question"]),
+    (text(f"{STEM} \x1b[2J"), ["question_not_text"]),
+    (text(f"{STEM} \ud800"), ["question_not_text"]),
+    (text(f"{STEM} {'x' * 60_000}"), ["question_too_long"]),
     (text(f"{STEM}\nA. $1.00\nB. $2.00\nC. $3.00\nD. $4.00"), ["options_in_stem"]),
     (text(f"{STEM}\n- (A) up\n- (B) down\n- (C) flat"), ["options_in_stem"]),
     (text(f"{STEM} It is not $10,777.00."), ["option_in_stem"]),
