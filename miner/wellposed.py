@@ -141,7 +141,8 @@ def strange_numerals(code: str, stem: str) -> list[str]:
     """Numerals that stand in a string of the program and in the stem, but nowhere in what the program computes with.
 
     What is printed from a variable is true by itself. A number written into the sentence is a claim about the code: it
-    must be one of its numbers, as it is or as a percentage, or what its arithmetic on numbers amounts to.
+    must be one of its numbers, as it is or as a percentage, or what its arithmetic on numbers amounts to; whole numbers
+    may be off by one, since what is decided on the tenth bar is bought on the eleventh.
     """
     try:
         tree = ast.parse(code)
@@ -152,6 +153,7 @@ def strange_numerals(code: str, stem: str) -> list[str]:
     if not stated:
         return []
     allowed = numbers | _folded(tree) | SMALL | _defaults(tree)
+    allowed |= {one + step for one in numbers if one < 1e15 and one == int(one) for step in (-1.0, 1.0)}
     dates = {part for text in texts for found in _DATE.findall(text) for part in found.split("-")}
     return [
         token for token, (value, percent) in stated.items()
