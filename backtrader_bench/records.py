@@ -56,10 +56,12 @@ class Private(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str = ""
     """Kind of the hidden worlds, see market/worlds.py."""
+    asked: str = ""
+    """What the worlds were made for, as JSON: template and parameters, or those of all questions of a bundle."""
     seeds: list[str] = []
     """Seeds of all hidden worlds, in their order."""
     order: list[str] = []
-    """The letters in ascending order of their answers, among which the key was drawn."""
+    """The letters in the order among which the key was drawn: ascending answers (``siblings``), worlds (bundles)."""
     option_worlds: dict[str, int] = {}
     """Per letter, the place in ``seeds`` of the world that its option is the answer of."""
     fingerprints: dict[str, Any] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,8 +59,12 @@ class Closes:
 def smoothed(values: tuple[float, ...], n: int, alpha: float) -> list[float]:
     """``prev * (1 - alpha) + x * alpha`` from the mean of the first ``n`` values on."""
     keep = 1.0 - alpha
-    seed = math.fsum(values[:n]) / n
-    return list(accumulate(values[n:], lambda before, value: before * keep + value * alpha, initial=seed))
+    latest = math.fsum(values[:n]) / n
+    found = [latest]
+    for value in values[n:]:
+        latest = latest * keep + value * alpha
+        found.append(latest)
+    return found
 
 
 def crossings(difference: Floats) -> tuple[Flags, Flags]:

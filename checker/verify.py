@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import msgspec
 
 from backtrader_bench.backtest.cache import Backtests
 from backtrader_bench.checker import published
+from backtrader_bench.checker.agreement import apart, close
 from backtrader_bench.checker.answers import Answer, Money, Number, Part, Percent, Undefined, show
 from backtrader_bench.checker.claim import Claim, loose_ends, own_claim
 from backtrader_bench.checker.engine import check_spec, simulate
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     TextCheck = Callable[[Question], list[str]]
 
 ENGINES = ("backtrader", "second")
-AGREE = 1e-6
-"""Largest difference between two engines' numbers, absolute or relative."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +155,7 @@ class Checker:
             return {}
         if problem := _tape_problem(claim, tape):
             findings.add("data_drift", problem)
-        if problem := _apart(*(case.result for case in cases.values())):
+        if problem := apart(*(case.result for case in cases.values())):
             findings.add("engines_disagree", problem)
         return cases
 
@@ -241,41 +239,6 @@ def _tape_problem(claim: Claim, tape: Tape) -> str:
     return f"the tape has {span(*found)}; the record says {span(*said)}"
 
 
-def _apart(one: Result, other: Result) -> str:
-    """The first way in which two engines' backtests differ in events, empty when they don't."""
-    if one.first_row != other.first_row or one.rows != other.rows:
-        return f"the rows differ: {one.rows} and {other.rows}"
-    if one.signals != other.signals:
-        return "the signals differ"
-    if len(one.fills) != len(other.fills):
-        return f"the fills differ: {len(one.fills)} and {len(other.fills)}"
-    for mine, theirs in zip(one.fills, other.fills, strict=True):
-        equal = (mine.bar, mine.side, mine.size) == (theirs.bar, theirs.side, theirs.size)
-        if not equal or not _close(mine.price, theirs.price):
-            return f"the fills differ from bar {min(mine.bar, theirs.bar)} on"
-    return _orders_apart(one, other)
-
-
-def _orders_apart(one: Result, other: Result) -> str:
-    """The same for the logs of orders and the stop's levels; strategies without either have empty ones."""
-    if len(one.orders) != len(other.orders):
-        return f"the orders differ: {len(one.orders)} and {len(other.orders)}"
-    for mine, theirs in zip(one.orders, other.orders, strict=True):
-        bare = [msgspec.structs.replace(order, price=None) for order in (mine, theirs)]
-        if bare[0] != bare[1] or not _same_price(mine.price, theirs.price):
-            return f"the orders differ from order {mine.ref} on"
-    if len(one.stops) != len(other.stops):
-        return f"the stop levels differ: {len(one.stops)} and {len(other.stops)}"
-    for row, (level, another) in enumerate(zip(one.stops, other.stops, strict=True)):
-        if not _same_price(level, another):
-            return f"the stop levels differ from bar {one.first_row + row} on"
-    return ""
-
-
-def _same_price(one: float | None, other: float | None) -> bool:
-    return one is other if one is None or other is None else _close(one, other)
-
-
 def _answers(claim: Claim, cases: Mapping[str, Case], findings: Findings) -> dict[str, Answer | Undefined]:
     """The answer by engine; empty, with a finding, when the question can't be put to a backtest."""
     oracle, found = ORACLES[claim.template], {}
@@ -316,12 +279,8 @@ def _differ(one: Answer | Undefined, other: Answer | Undefined) -> bool:
 
 def _same_part(one: Part, other: Part) -> bool:
     if isinstance(one, Money | Percent | Number) and type(one) is type(other):
-        return one.decimals == other.decimals and _close(one.value, other.value)
+        return one.decimals == other.decimals and close(one.value, other.value)
     return one == other
-
-
-def _close(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=AGREE, abs_tol=AGREE)
 
 
 def _verdict(

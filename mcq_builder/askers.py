@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from backtrader_bench.market.synthetic import business_days
+from backtrader_bench.market.worlds import worlds
 from backtrader_bench.mcq_builder.context import Skip
-from backtrader_bench.mcq_builder.hidden import Setup, worlds_of
+from backtrader_bench.mcq_builder.hidden import Setup, scouts_of
 from backtrader_bench.mcq_builder.hidden_draws import hidden_draws
 from backtrader_bench.mcq_builder.options.bundles import bundle
 from backtrader_bench.mcq_builder.options.diagnostic import diagnostic_question
@@ -65,7 +66,7 @@ class HiddenAsker:
 
     def questions(self, template: str) -> Iterator[Question | Skip]:
         """See Asker."""
-        hidden = worlds_of(self.setup)
+        hidden = scouts_of(self.setup)
         rng = hidden_stream(self.setup.secret, "draw", self.seed, template, self.setup.config)
 
         def drawn() -> Iterator[dict[str, Any]]:
@@ -79,7 +80,7 @@ class HiddenAsker:
 
     def bundles(self, templates: Sequence[str], size: int) -> Iterator[list[Question] | Skip]:
         """Bundles of ``size`` templates, going round all of them, until one of them has nothing left to ask."""
-        hidden = worlds_of(self.setup)
+        hidden = scouts_of(self.setup)
         rng = hidden_stream(self.setup.secret, "bundles", self.seed, self.setup.config)
         drawn: dict[str, Iterator[dict[str, Any]]] = {}
         for number in range(_MOST_BUNDLES):
@@ -93,8 +94,8 @@ class HiddenAsker:
     def tape(self, question: Question) -> Tape:
         """The world of the key."""
         assert question.private is not None
-        place = question.private.option_worlds[question.answer]
-        return worlds_of(self.setup).first(place + 1)[place].tape
+        seed = question.private.seeds[question.private.option_worlds[question.answer]]
+        return worlds(self.setup.kind, [seed], question.config["symbol"], self.setup.days, self.setup.base)[0]
 
 
 _ASKED = {"siblings": sibling_question, "diagnostic": diagnostic_question}

@@ -17,9 +17,12 @@ from backtrader_bench.backtest.cache import Backtests
 from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.backtest.run import run
 from backtrader_bench.backtest.strategies import strategy_named
+from backtrader_bench.checker.engine import simulate
 from backtrader_bench.errors import BacktestError, UsageError
 from backtrader_bench.mcq_builder.askers import Asker, HiddenAsker, VisibleAsker, hidden_asker
+from backtrader_bench.mcq_builder.audit.bank import telling_values
 from backtrader_bench.mcq_builder.context import Context, Skip
+from backtrader_bench.mcq_builder.hidden import cross_checked
 from backtrader_bench.mcq_builder.questions import scope_key
 from backtrader_bench.mcq_builder.seeds import stream
 from backtrader_bench.mcq_builder.settings import PERIODS_PER_YEAR, Settings
@@ -35,6 +38,11 @@ if TYPE_CHECKING:
 
     Parallel = Callable[[Iterable[tuple[Any, ...]]], Iterator[Any]]
     """Runs ``fetch`` on argument tuples, here or elsewhere, and gives the results in their order."""
+
+
+_MOST = 100_000
+"""Questions that are asked of one stream; all end long before."""
+_LINKED = "an option stands in another question of the same backtest"
 
 
 class Stream(NamedTuple):
@@ -54,6 +62,8 @@ class Fetched(NamedTuple):
     """Whether that was all of the stream."""
     tapes: dict[str, Tape]
     """The bars that the keys rest on, by hash."""
+    cross_checked: frozenset[str] = frozenset()
+    """Hidden worlds that were run in both engines meanwhile."""
 
 
 @dataclass
@@ -66,11 +76,13 @@ class Bank:
     """By (template, reason)."""
     tapes: dict[str, Tape] = field(default_factory=dict)
     """The bars that the questions rest on, by hash."""
+    cross_checked: set[str] = field(default_factory=set)
+    """Hidden worlds that were run in both engines, by source."""
 
 
-def contexts(settings: Settings, tape: Tape, cache: Path | None) -> dict[str, Context]:
-    """One context a strategy; BacktestError when a window is too short for one."""
-    backtests = Backtests(run, "build", cache)
+def contexts(settings: Settings, tape: Tape, cache: Path | None, *, bare: bool = False) -> dict[str, Context]:
+    """One context a strategy; BacktestError when a window is too short for one. ``bare`` as in build_bank."""
+    backtests = Backtests(simulate, "audit", None) if bare else Backtests(run, "build", cache)
     made = {}
     for name in settings.strategy:
         spec = BacktestSpec(
@@ -114,7 +126,7 @@ def askers(
     settings: Settings, tape: Tape, cache: Path | None, secret: bytes | None, *, bare: bool = False
 ) -> dict[str, Asker]:
     """Who asks about each strategy; UsageError when hidden worlds are wanted and no secret hides them."""
-    of = contexts(settings, tape, cache)
+    of = contexts(settings, tape, cache, bare=bare)
     if settings.scheme not in HIDDEN_SCHEMES:
         return {name: VisibleAsker(context, settings.scheme, settings.seed, bare) for name, context in of.items()}
     if secret is None:
@@ -133,7 +145,7 @@ def fetch(asker: Asker, wanted: list[tuple[str, int]]) -> list[Fetched]:
         fetched = _first(asker.questions(template), count)
         for question in fetched.questions:
             fetched.tapes.setdefault(question.tape.sha256, asker.tape(question))
-        found.append(fetched)
+        found.append(fetched._replace(cross_checked=frozenset(cross_checked)))
     return found
 
 
@@ -164,7 +176,8 @@ def build_bank(
     """The bank of ``settings`` on ``tape``. ``exclude`` holds ids not to be asked again; ``progress`` hears totals.
 
     ``secret`` hides the key's world in the schemes with hidden worlds, where ``tape`` is what they are like.
-    ``bare`` leaves the fingerprints of mistakes out, for audits, which don't look at them.
+    ``bare`` is for audits, which look at how options are made: no fingerprints of mistakes, and backtests in the
+    checker's engine, which is the faster one.
     """
     of = askers(settings, tape, cache, secret, bare=bare)
     if settings.bundle:
@@ -207,6 +220,7 @@ def _bundled(
                 bank.questions += made
                 bank.tapes[made[0].tape.sha256] = asker.tape(made[0])
                 progress(len(bank.questions))
+    bank.cross_checked |= cross_checked
     return bank
 
 
@@ -245,6 +259,8 @@ class _Filler:
     ) -> None:
         self.settings, self.of, self.parallel = settings, of, parallel
         self.seen, self.exclude, self.bank = seen, exclude, bank
+        self.values: dict[str, frozenset[tuple[str, str]]] = {}
+        self.said = {value for question in bank.questions for value in self._values(question)}
         self.got: dict[Stream, Fetched] = {}
 
     def fill(self, streams: list[Stream], quota: int, most: int | None) -> list[Question]:
@@ -256,9 +272,10 @@ class _Filler:
             if len(usable) >= quota or not open_streams or (most and all(counts[s] >= most for s in open_streams)):
                 break
             missing = quota - len(usable)
-            for place, one in enumerate(open_streams[:missing] if missing < len(open_streams) else open_streams):
+            # The shortest first: what a long one gives may be all repeats, and each is fetched from its beginning.
+            for place, one in enumerate(sorted(open_streams, key=counts.__getitem__)[:missing]):
                 extra = missing // len(open_streams) + (place < missing % len(open_streams))
-                counts[one] = min(counts[one] + max(1, extra), most or quota)
+                counts[one] = min(counts[one] + max(1, extra, counts[one] // 4), most or _MOST)
             self._fetch({s: n for s, n in counts.items() if n > (len(self.got[s].questions) if s in self.got else 0)
                          and s in open_streams})  # fmt: skip
         for one in streams:
@@ -283,25 +300,40 @@ class _Filler:
         ]  # fmt: skip
         for task, fetched in zip(tasks, self.parallel(wanted), strict=True):
             self.got.update(zip(task, fetched, strict=True))
+            self.bank.cross_checked.update(*(one.cross_checked for one in fetched))
 
     def _round_robin(
         self, streams: list[Stream], quota: int, most: int | None, *, count_repeats: bool = False
     ) -> list[Question]:
         """One question of each stream, then a second of each, ... leaving out repeats, up to the quota."""
-        seen = set(self.seen)
+        seen, said = set(self.seen), set(self.said)
         chosen: list[Question] = []
         deepest = max((len(fetched.questions) for fetched in self.got.values()), default=0)
         for place in range(min(deepest, most or deepest)):
             for one in streams:
                 found = self.got[one].questions if one in self.got else []
                 if place < len(found) and len(chosen) < quota:
-                    reason = self._repeat(found[place], seen)
+                    values = self._values(found[place])
+                    reason = self._repeat(found[place], seen) or (_LINKED if values & said else None)
                     if reason is None:
                         seen.add(scope_key(found[place]))
+                        said |= values
                         chosen.append(found[place])
                     elif count_repeats:
                         self.bank.skipped[one.template, reason] += 1
         return chosen
+
+    def _values(self, question: Question) -> frozenset[tuple[str, str]]:
+        """What the options of a question say that other questions of the same backtest might say again.
+
+        A ladder's key is true and its distractors are made up, so that whatever stands in two questions is a key.
+        Hidden worlds need no such care; ``all_templates`` wants all, whatever they share.
+        """
+        if question.scheme != "ladder" or self.settings.all_templates:
+            return frozenset()
+        if question.id not in self.values:
+            self.values[question.id] = telling_values(question)
+        return self.values[question.id]
 
     def _repeat(self, question: Question, seen: set[str]) -> str | None:
         if scope_key(question) in seen:

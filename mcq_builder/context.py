@@ -13,7 +13,7 @@ from backtrader_bench.backtest.strategies import Strategy, strategy_named
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backtrader_bench.backtest.cache import Backtests
+    from backtrader_bench.backtest.cache import Backtests, Remembered
     from backtrader_bench.backtest.result import BacktestSpec, Result
     from backtrader_bench.market.tape import Tape
 
@@ -33,7 +33,7 @@ class Context:
     spec: BacktestSpec
     config: dict[str, Any]
     """As the records carry it."""
-    backtests: Backtests
+    backtests: Backtests | Remembered
 
     @cached_property
     def result(self) -> Result:

@@ -1,7 +1,7 @@
-"""Hidden worlds of one configuration: the same strategy and calendar on bars that differ in everything else.
+"""Hidden worlds of one question: the same strategy and calendar on bars that differ in everything else.
 
-Worlds belong to the configuration; every question draws its own four of them and its own key among the four, so that
-one question tells nothing of another's key.
+Every question (or bundle) has worlds of its own. Were they shared, two questions with the same bars but different fours
+would give both keys away: the option that they have in common is the answer of the world that they share.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backtrader_bench.backtest.cache import Backtests
+from backtrader_bench.backtest.cache import Remembered
 from backtrader_bench.backtest.run import run
+from backtrader_bench.checker.agreement import apart
 from backtrader_bench.checker.engine import simulate
 from backtrader_bench.errors import BacktestError
 from backtrader_bench.market.worlds import worlds
@@ -50,13 +51,19 @@ class Setup:
 
 
 class Worlds:
-    """The worlds of a setup, computed in batches of 32."""
+    """The worlds of what is asked, computed in batches of 32."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, asked: str = "") -> None:
         self.setup = setup
+        self.asked = asked
+        """What the worlds were made for, as :func:`purpose` writes it; empty for scouts."""
         self.config: dict[str, Any] = json.loads(setup.config)
-        self.backtests = Backtests(simulate, "worlds", None, keep=400)
+        self.backtests = Remembered(self._simulate)
         self._made: list[Context] = []
+
+    def about(self, *asked: Any) -> Worlds:
+        """Other worlds of the same setup, for what is asked alone."""
+        return Worlds(self.setup, purpose(*asked))
 
     def first(self, count: int) -> list[Context]:
         """The first ``count`` worlds as contexts, their backtests in the fast engine."""
@@ -65,38 +72,45 @@ class Worlds:
             seeds = [self.seed(place) for place in places]
             made = worlds(self.setup.kind, seeds, self.config["symbol"], self.setup.days, self.setup.base)
             self._made += [Context(tape, self.setup.spec, self.config, self.backtests) for tape in made]
-            for place in places:
-                self._cross_check(place)
         return self._made[:count]
 
     def seed(self, place: int) -> str:
         """Seed of the world at ``place``: 128 bits that only the secret tells."""
-        return prf(self.setup.secret, "world", self.setup.kind, self.setup.config, place)[:16].hex()
+        return prf(self.setup.secret, "world", self.setup.kind, canonical(self.config), self.asked, place)[:16].hex()
 
-    def _cross_check(self, place: int) -> None:
-        """Run one world in a hundred in backtrader as well; a difference stops the build."""
-        of = self._made[place]
-        if int(of.tape.sha256[:8], 16) % CROSS_CHECK:
-            return
-        slow = run(of.tape, of.spec)
-        fast = of.result
-        apart = max((abs(a - b) for a, b in zip(slow.value, fast.value, strict=True)), default=0.0)
-        if _events(slow) != _events(fast) or apart > 1e-6:
+    def _simulate(self, tape: Tape, spec: BacktestSpec) -> Result:
+        """The fast engine; one world in a hundred is run in backtrader as well, and a difference stops the build."""
+        fast = simulate(tape, spec)
+        if self.setup.bare or spec != self.setup.spec or int(tape.source[-8:], 16) % CROSS_CHECK:
+            return fast
+        cross_checked.add(tape.source)
+        if problem := apart(run(tape, spec), fast):
             raise BacktestError(
-                f"the two engines disagree on {of.spec.strategy} in world {of.tape.source} by {apart:g}: this is a "
-                "defect, please report it with this line"
+                f"the two engines disagree on {spec.strategy} in world {tape.source}: {problem}; this is a defect, "
+                "please report it with this line"
             )
+        return fast
 
 
-def _events(result: Result) -> list[tuple[int, str, int]]:
-    return [(fill.bar, fill.side, fill.size) for fill in result.fills]
+cross_checked: set[str] = set()
+"""Sources of the worlds that this process has run in both engines."""
+
+
+def purpose(*asked: Any) -> str:
+    """What worlds are made for: scheme, template and parameters, or those of a bundle's questions, as one line."""
+    return canonical(asked)
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys: the same text whatever order a record keeps them in."""
+    return json.dumps(value, sort_keys=True)
 
 
 _kept: OrderedDict[tuple[str, str, bytes, str], Worlds] = OrderedDict()
 
 
-def worlds_of(setup: Setup) -> Worlds:
-    """The worlds of a setup, kept for the next question in the same process."""
+def scouts_of(setup: Setup) -> Worlds:
+    """Worlds that no question is asked of, from which parameters are chosen; kept for the next question."""
     key = (setup.kind, setup.config, setup.secret, setup.scheme)
     if key not in _kept:
         _kept[key] = Worlds(setup)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backtrader_bench.backtest.cache import Backtests
+from backtrader_bench.backtest.cache import Backtests, Remembered
 from backtrader_bench.checker.engine import simulate
 from backtrader_bench.mcq_builder.answers import ANSWERS
 from backtrader_bench.mcq_builder.context import Context, Skip
@@ -34,7 +34,7 @@ def fast_backtests() -> Backtests:
 
 
 def fingerprints(
-    template: str, of: Context, params: Mapping[str, Any], key: Answer, fast: Backtests | None = None
+    template: str, of: Context, params: Mapping[str, Any], key: Answer, fast: Backtests | Remembered | None = None
 ) -> dict[str, Any]:
     """Rounded wrong answers by mistake, leaving out those that are as good as right."""
     fast = fast or fast_backtests()
@@ -50,7 +50,7 @@ def fingerprints(
 
 def mistaken(
     template: str, of: Context, params: Mapping[str, Any], mistake: Callable[[Context, dict[str, Any]], Changed | None],
-    fast: Backtests,
+    fast: Backtests | Remembered,
 ) -> Answer | None:
     """The answer under a mistake; None where it can't be made here."""
     changed = mistake(Context(of.tape, of.spec, of.config, fast), dict(params))
@@ -73,7 +73,7 @@ def tolerance(words: Template, key: Answer) -> float | None:
     if [part.field for part in words.parts] != ["value"]:
         return None
     kind, value = words.parts[0].kind, key["value"]
-    if kind.name in ("integer", "volume"):
+    if kind.name in ("integer", "shares", "volume"):
         return 0.0
     if kind.decimals is None:
         return None

@@ -97,6 +97,7 @@ def manifest(
         "tapes": [{**msgspec.to_builtins(tape_ref(tape)), "symbol": tape.symbol, "warnings": list(tape.warnings)}],
         "pinned": len(bank.tapes),
         "scheme": settings.scheme,
+        "worlds_run_in_both_engines": len(bank.cross_checked),
         **counts(bank),
     }
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hmac
+import logging
+import os
 import secrets
 from pathlib import Path
 from random import Random
 
 from backtrader_bench import store
 from backtrader_bench.errors import StoreError, UsageError
+
+log = logging.getLogger(__name__)
 
 
 def own_secret() -> bytes:
@@ -18,7 +22,11 @@ def own_secret() -> bytes:
         store.folder("mcq")  # makes db
         with store.lock(path, wait=10.0):
             if not path.exists():
-                store.replace_file(path, secrets.token_hex(32).encode() + b"\n")
+                before = os.umask(0o077)  # so that the file is never there for others to read
+                try:
+                    store.replace_file(path, secrets.token_hex(32).encode() + b"\n")
+                finally:
+                    os.umask(before)
                 path.chmod(0o600)
     return read_secret(path)
 
@@ -29,8 +37,11 @@ def read_secret(path: Path) -> bytes:
         found = path.read_bytes().strip()
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}") from None
-    if len(found) < 16:
-        raise UsageError(f"{path}: a secret must have at least 16 bytes; make one with: openssl rand -hex 32")
+    if len(found) < 16 or len(set(found)) < 6:
+        raise UsageError(f"{path}: a secret must have at least 16 bytes, and not the same few over and over; make one "
+                         "with: openssl rand -hex 32")  # fmt: skip
+    if path.stat().st_mode & 0o077:
+        log.warning("warning: others may read %s, and with it draw every key; close it with: chmod 600 %s", path, path)
     return found
 
 

@@ -56,7 +56,7 @@ def one_of(*allowed: str) -> Callable[[str, Any], str]:
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in allowed:
-            raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
+            raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(filter(None, allowed))}")
         return value
 
     return check
@@ -285,6 +285,12 @@ def _agree(checked: dict[str, Any]) -> None:
         raise UsageError(f"worlds and bundle are for hidden worlds, not for scheme {checked['scheme']}")
     if checked["bundle"] == 1 or (checked["bundle"] and checked["scheme"] != "siblings"):
         raise UsageError("a bundle is of 2 to 12 questions, in scheme siblings")
+    if checked["bundle"] and checked["all_templates"]:
+        raise UsageError("bundle goes round all templates by itself; leave all_templates out")
+    if checked["bundle"] and checked["num_questions"] % checked["bundle"]:
+        size = checked["bundle"]
+        raise UsageError(f"bundles of {size} make no {checked['num_questions']} questions: num_questions must be a "
+                         f"multiple of {size}, such as {-(-checked['num_questions'] // size) * size}")  # fmt: skip
     made_up = is_made_up(checked["data"], checked["symbol"])
     if hidden and not made_up and not checked["worlds"]:
         raise UsageError(

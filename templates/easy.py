@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backtrader_bench.templates.kinds import INTEGER, LABEL, MONEY, NUMBER2, VOLUME
+from backtrader_bench.templates.kinds import INTEGER, LABEL, MONEY, NUMBER2, SHARES, VOLUME
 from backtrader_bench.templates.template import Template, one, parts
 
 EASY = (
@@ -25,9 +25,9 @@ EASY = (
              "of {date}?", one(NUMBER2)),
     Template("max_shares", "easy", "shares affordable at the first close, commission included",
              "At the close of the window's first bar, how many whole shares of {symbol} could the initial cash of {cash} "
-             "buy at that close, the commission of {commission} on top?", one(INTEGER), scope="account"),
+             "buy at that close, the commission of {commission} on top?", one(SHARES), scope="account"),
     Template("position_on_date", "easy", "shares held at a row",
-             "How many shares does the strategy hold at the close of {date}?", one(INTEGER)),
+             "How many shares does the strategy hold at the close of {date}?", one(SHARES)),
     Template("crossovers", "easy", "signals acted on",
              "On how many closes in all did the strategy act on a signal, buy or sell? A signal counts when an order was "
              "decided on it, even if that order was never filled.", one(INTEGER)),

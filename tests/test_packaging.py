@@ -88,9 +88,12 @@ def test_the_wheel_holds_every_package_and_nothing_at_the_top(built: Path) -> No
     wanted = {"/".join(name.split(".")) + "/__init__.py" for name in PACKAGES}
     assert wanted <= set(names)
     data = {f"backtrader_bench/market/bundled/{file.name}" for file in bundled()}
-    assert data | {"backtrader_bench/py.typed"} <= set(names)
+    page = CHECKOUT / "agents" / "reports" / "page"
+    pages = {f"backtrader_bench/agents/reports/page/{file.name}" for file in page.iterdir()}
+    assert len(pages) > 3 and data | pages | {"backtrader_bench/py.typed"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert not [name for name in names if "test" in name.split("/")[-1] or "__pycache__" in name]
+    last = [name.split("/")[-1] for name in names]
+    assert not [name for name in last if name.startswith(("test_", "conftest")) or name.endswith(".pyc")]
 
 
 def bundled() -> list[Path]:

@@ -80,6 +80,26 @@ class Backtests:
             self.folder = None
 
 
+class Remembered:
+    """Runs backtests in ``engine``, each distinct one once, in memory only and for as long as this object lives.
+
+    Tapes are told apart as objects, so that nothing needs to be hashed: for hidden worlds, of which a question takes
+    dozens.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._held: dict[tuple[int, str], tuple[Tape, Result]] = {}
+        """With the tape, so that no other object can come to have its identity."""
+
+    def run(self, tape: Tape, spec: BacktestSpec) -> Result:
+        """The result of ``spec`` on ``tape``; errors are the engine's."""
+        key = (id(tape), spec.key)
+        if key not in self._held:
+            self._held[key] = tape, self.engine(tape, spec)
+        return self._held[key][1]
+
+
 def engine_version(engine: Engine) -> str:
     """Digest of the code that computes: the engine's module, all beside and below it, and the libraries under it."""
     digest = hashlib.sha256()

@@ -22,6 +22,8 @@ EXIT_CODES = (
 @click.option("--strategy", multiple=True, help="With --generate: only this strategy; repeatable. [all]")
 @click.option("--data", help="With --generate: a source of bars as in bench build. [synthetic bars of all regimes]")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=42, help="The same seed gives the same report. [42]")
+@click.option("--secret-file", type=click.Path(path_type=Path),
+              help="Hold every certified question to the secret that made it (db/secret.key): it is made again.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout instead of tables.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the report as one page there.")
 @click.option("--jobs", "-j", type=click.IntRange(1, 1024), default=1, help="Processes. [1]")

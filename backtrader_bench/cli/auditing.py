@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,16 +20,17 @@ from backtrader_bench.mcq_builder.audit.items import read_files
 from backtrader_bench.mcq_builder.audit.result import Criteria
 from backtrader_bench.mcq_builder.audit.statistics import require_extra
 from backtrader_bench.mcq_builder.certificates import fields_problem
+from backtrader_bench.mcq_builder.secret import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from backtrader_bench.mcq_builder.audit.items import Certificates, Item, VerifyCertificate
+    from backtrader_bench.mcq_builder.audit.items import Certificates, Item
     from backtrader_bench.mcq_builder.audit.result import Audit, Row
 
 ONLY_GENERATE = ("scheme", "template", "strategy", "data")
-VERIFY: VerifyCertificate = fields_problem
+VERIFY = fields_problem
 """What holds a record's certificate against the record."""
 MARKS = {True: "ok", False: "LEAK", None: "?"}
 WORST = 12
@@ -42,7 +44,9 @@ def audit(options: dict[str, Any]) -> int:
     page: Path | None = options["html"]
     if page is not None:
         store.check_target(page)
-    items, certificates = _generated(options) if options["generate"] else read_files(options["files"], VERIFY)
+    items, certificates = _generated(options) if options["generate"] else _read(options)
+    if certificates.repeated:
+        click.echo(f"left out: {certificates.repeated:,} lines whose question came before", err=True)
     found = run.audit(
         items, certificates, _criteria(options), seed=options["seed"], learned=not options["no_learned"],
         jobs=options["jobs"], progress=_say,
@@ -58,9 +62,18 @@ def audit(options: dict[str, Any]) -> int:
     return 1 if found.verdict == "leak" else 0
 
 
+def _read(options: dict[str, Any]) -> tuple[list[Item], Certificates]:
+    secret = read_secret(options["secret_file"]) if options["secret_file"] else None
+    items, certificates = read_files(options["files"], partial(VERIFY, secret=secret))
+    certificates.with_secret = secret is not None
+    return items, certificates
+
+
 def _check(options: dict[str, Any]) -> None:
     if bool(options["generate"]) == bool(options["files"]):
         raise UsageError("give question files to audit, or --generate N to audit the generator (one of the two)")
+    if options["generate"] and options["secret_file"]:
+        raise UsageError("--secret-file goes with files: what --generate makes has a secret of its own")
     for name in ONLY_GENERATE:
         if options["files"] and options[name]:
             raise UsageError(f"--{name} goes with --generate; files are audited as they are")

@@ -105,6 +105,8 @@ def _cache() -> Path | None:
 def _secret(settings: Settings, options: dict[str, Any]) -> bytes | None:
     """The secret of hidden worlds, where they are wanted."""
     if settings.scheme not in HIDDEN_SCHEMES:
+        if options["secret_file"]:
+            raise UsageError(f"scheme {settings.scheme} hides no worlds, so --secret-file has nothing to do")
         return None
     return read_secret(options["secret_file"]) if options["secret_file"] else own_secret()
 

@@ -20,6 +20,8 @@ COMMANDS = {
     "show": ("backtrader_bench.cli.show:show", "Show a question, its options and the backtest behind it."),
     "audit": ("backtrader_bench.cli.audit:audit", "Test whether keys can be guessed without a backtest."),
     "run": ("backtrader_bench.cli.run:run", "Ask agents the questions of a bank, and keep every attempt."),
+    "report": ("backtrader_bench.cli.report:report", "What runs show: accuracy, failures, agents compared."),
+    "compare": ("backtrader_bench.cli.compare:compare", "Two runs, question by question."),
     "mine": ("backtrader_bench.cli.mine:mine", "Mine hard questions: generate, verify, screen, validate, keep."),
     "review": ("backtrader_bench.cli.review:review", "Judge mined questions that their solver got wrong."),
     "rescore": ("backtrader_bench.cli.rescore:rescore", "Read a run's stored replies again, offline."),

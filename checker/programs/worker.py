@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from backtrader_bench import store
 from backtrader_bench.checker.programs import processes
 from backtrader_bench.checker.programs.program import (
     LIMITS,
@@ -59,6 +60,7 @@ class Worker:
         self.limits = limits
         self.python = python or sys.executable
         self.folders, self.libraries = library_folders(self.python)
+        check_store_hidden(self.folders)
         clear_stale()
         self.base = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
         self.lock = (self.base / "lock").open("w")
@@ -139,7 +141,6 @@ class Worker:
             "python": self.python,
             "env": environment(seed, folder, python=self.python, fresh=fresh, libraries=self.libraries),
             "cpu": cpu_limit(self.limits, timeout),
-            "scratch": ["/tmp", "/dev/shm"] if self.level == "L3" else [],
             "limits": None,
             "landlock": None if self.level == "L1" else rules,
             "seccomp": seccomp_order(of_run) if self.level == "L2" else None,
@@ -200,8 +201,9 @@ class Worker:
         theirs.close()
         self.inside = ours
         ours.settimeout(_START_SECONDS)
+        setting = {"modules": MODULES, "scratch": ["/tmp", "/dev/shm"] if self.level == "L3" else []}
         try:
-            ours.send(json.dumps({"modules": MODULES}).encode())
+            ours.send(json.dumps(setting).encode())
             ready = ours.recv(_MESSAGE_BYTES)
         except OSError:
             ready = b""
@@ -223,6 +225,16 @@ class Worker:
             self.inside.close()
         processes.sweep(self.base, user if user != os.geteuid() else None)
         self.process = self.inside = None
+
+
+def check_store_hidden(shown: Sequence[Path]) -> None:
+    """SandboxError when the store lies in a folder that runs are shown: a virtual environment that is also the
+    checkout."""
+    home = store.home().resolve()
+    for kept in (home / "db", home / "logs"):
+        for folder in shown:
+            if kept.exists() and kept.is_relative_to(folder.resolve()):
+                raise SandboxError(f"runs are shown {folder}, and {kept} is in it; set BENCH_HOME to another folder")
 
 
 def clear_stale() -> None:

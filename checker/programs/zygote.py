@@ -1,8 +1,8 @@
 """A warm interpreter that forks for each run: ``python zygote.py FD ENTER``, inside the sandbox.
 
-FD is a socket to the process outside; each message is one JSON object. First comes ``{"modules": [...]}``, answered
-when they are imported; then an order a run, with two descriptors for the run's streams, answered when it is over. A
-script of the standard library alone: nothing of this package is visible where it runs.
+FD is a socket to the process outside; each message is one JSON object. First come modules to import and shared
+folders to keep clean, answered when that is done; then an order a run, with two descriptors for the run's streams,
+answered when it is over. A script of the standard library alone: nothing of this package is visible where it runs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def main() -> None:
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
     # Runs share its user: they must not read or write its memory.
     prctl(_PR_SET_DUMPABLE, 0)
-    for name in json.loads(outside.recv(_MESSAGE_BYTES))["modules"]:
+    setting = json.loads(outside.recv(_MESSAGE_BYTES))
+    shared = {folder: {path.name for path in Path(folder).iterdir()} for folder in setting["scratch"]}
+    for name in setting["modules"]:
         # A program that needs it says so itself.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -62,7 +64,7 @@ def main() -> None:
             begin(order, fds, enter, outside)
         for fd in fds:
             os.close(fd)
-        outside.send(json.dumps(attend(child, started, outside, order["scratch"])).encode())
+        outside.send(json.dumps(attend(child, started, outside, shared)).encode())
 
 
 def load(path: str) -> Any:
@@ -164,7 +166,7 @@ def reseed() -> None:
         sys.modules["numpy"].random.seed()
 
 
-def attend(child: int, started: float, outside: socket.socket, scratch: list[str]) -> dict[str, Any]:
+def attend(child: int, started: float, outside: socket.socket, shared: dict[str, set[str]]) -> dict[str, Any]:
     """Wait for the child, end what it left, clear what it wrote to shared folders."""
     waiter = os.pidfd_open(child)
     ready = select.select([waiter, outside.fileno()], [], [])[0]
@@ -175,8 +177,8 @@ def attend(child: int, started: float, outside: socket.socket, scratch: list[str
         os._exit(1)
     _, status = os.waitpid(child, 0)
     left = not childless(_GRACE) and end_children()
-    for folder in scratch:
-        clear(folder)
+    for folder, kept in shared.items():
+        clear(folder, kept)
     return {"code": os.waitstatus_to_exitcode(status), "seconds": seconds, "left": left}
 
 
@@ -217,9 +219,11 @@ def children() -> list[int]:
     return found
 
 
-def clear(folder: str) -> None:
-    """Empty a folder as far as it can be."""
+def clear(folder: str, kept: set[str]) -> None:
+    """Remove what was not there at the start, as far as it can be."""
     for entry in os.scandir(folder):
+        if entry.name in kept:
+            continue
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path, ignore_errors=True)
         else:

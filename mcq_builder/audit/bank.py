@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from backtrader_bench.mcq_builder.audit.items import item_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from backtrader_bench.mcq_builder.audit.items import Item
+    from backtrader_bench.records import Question
 
 _SHORTEST = 4
 """Digits that a value must have to be told from a chance coincidence."""
@@ -40,7 +45,8 @@ class Bank:
 
 def scopes(item: Item) -> list[str]:
     """The groups of questions about the same bars that a reader can see."""
-    return [item.cluster] if item.bundle is None else [item.cluster, f"bundle {item.bundle}"]
+    also = {"bundle": item.bundle, "bars": item.bars}
+    return [item.cluster, *(f"{name} {value}" for name, value in also.items() if value is not None)]
 
 
 def option_tokens(item: Item, place: int) -> set[str]:
@@ -64,3 +70,10 @@ def _returns(item: Item, sign: str, value: float) -> Iterable[str]:
         return []
     of_cash = 100 * value / item.account.cash
     return [f"return {of_cash:.2f}", f"return {of_cash - 100:.2f}"]
+
+
+def telling_values(question: Question) -> frozenset[tuple[str, str]]:
+    """(Configuration, value) of all options of a record: two questions that share one are linked."""
+    item = item_of(msgspec.to_builtins(question), question.id)
+    found = set().union(*(option_tokens(item, place) for place in range(len(item.options))))
+    return frozenset((item.cluster, token) for token in found)

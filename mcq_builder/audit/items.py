@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from backtrader_bench.checker.published import OPTION
 from backtrader_bench.errors import RecordError
 from backtrader_bench.mcq_builder.audit.options import AMOUNTS, Column, columns, leading
-from backtrader_bench.records import LETTERS, is_published, parse_json, question_id, to_question
+from backtrader_bench.records import HIDDEN_SCHEMES, LETTERS, is_published, parse_json, question_id, to_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     VerifyCertificate = Callable[[Mapping[str, Any]], str | None]
     """A record's fields -> what is wrong with its certificate, None when it is valid."""
 
-CERTIFIED = ("siblings",)
+CERTIFIED = HIDDEN_SCHEMES
 """Schemes whose records claim, by naming the scheme, that they carry a certificate."""
 
 
@@ -57,6 +57,8 @@ class Item:
     account: Account = Account()
     bundle: str | None = None
     """Questions of one bundle share the draw of the key's world."""
+    bars: str | None = None
+    """Hash of the key's bars, where they are the question's own: a public record states it."""
     worlds: tuple[str, ...] | None = None
     """Private: a name of the world behind each option. Used to redraw keys, and never shown to an attacker."""
     columns: tuple[Column, ...] = field(default=())
@@ -108,6 +110,7 @@ def _own(fields: Mapping[str, Any], where: str) -> Item:
         scheme=record.scheme,
         account=_account(record.config),
         bundle=str(fields["bundle"]) if fields.get("bundle") else None,
+        bars=record.tape.sha256 if record.scheme in HIDDEN_SCHEMES else None,
         worlds=_worlds(fields.get("private")),
     )
 
@@ -171,19 +174,31 @@ def _short(text: str) -> str:
 
 @dataclass
 class Certificates:
-    """How many items claim a certificate, and what is wrong with those that don't have a valid one."""
+    """How many items claim a certificate, how many were looked at, and what is wrong with those that aren't valid."""
 
     claimed: int = 0
+    looked: int = 0
     invalid: int = 0
+    by_text: int = 0
+    """Valid as far as the text tells: the private part, with the worlds, is not there."""
+    with_secret: bool = False
+    """Whether each was held to the secret as well."""
+    repeated: int = 0
+    """Lines left out because their question stands in the bank already."""
     examples: list[str] = field(default_factory=list)
     """``id: reason`` of the first few."""
 
-    def look(self, fields: Mapping[str, Any], verify: VerifyCertificate) -> None:
-        """Count one record."""
-        if fields.get("scheme") not in CERTIFIED:
+    def look(self, fields: Mapping[str, Any], verify: VerifyCertificate | None) -> None:
+        """Count one record; without ``verify`` its certificate is not looked at."""
+        if fields.get("scheme") not in CERTIFIED and not fields.get("certificate"):
             return
         self.claimed += 1
+        if verify is None:
+            return
+        self.looked += 1
+        private = fields.get("private")
         problem = verify(fields)
+        self.by_text += problem is None and not (isinstance(private, dict) and private.get("seeds"))
         if problem is not None:
             self.invalid += 1
             if len(self.examples) < 5:
@@ -192,6 +207,8 @@ class Certificates:
     def add(self, other: Certificates) -> None:
         """Take over the counts of another part of the bank."""
         self.claimed += other.claimed
+        self.looked += other.looked
+        self.by_text += other.by_text
         self.invalid += other.invalid
         self.examples = [*self.examples, *other.examples][:5]
 
@@ -202,18 +219,27 @@ def no_verifier(fields: Mapping[str, Any]) -> str | None:
 
 
 def read_files(paths: Iterable[Path], verify: VerifyCertificate = no_verifier) -> tuple[list[Item], Certificates]:
-    """The items of question files; StoreError for a file, RecordError for a line, that can't be read."""
+    """The items of question files; StoreError for a file, RecordError for a line, that can't be read.
+
+    A question that comes again, in the same file or another, is left out: it is no further evidence.
+    """
     from backtrader_bench import store
 
     items: list[Item] = []
+    seen: set[str] = set()
     certificates = Certificates()
     for path in paths:
-        before = len(items)
+        before = len(seen)
         for number, line in store.read_lines(path):
             where = f"{path}, line {number}"
             fields = parse_json(line, where)
-            items.append(item_of(fields, where))
+            found = item_of(fields, where)
+            if found.id in seen:
+                certificates.repeated += 1
+                continue
+            seen.add(found.id)
+            items.append(found)
             certificates.look(fields, verify)
-        if len(items) == before:
+        if len(seen) == before and not items:
             raise RecordError(f"{path}: empty; there is no record to audit")
     return items, certificates

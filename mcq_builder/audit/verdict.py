@@ -102,10 +102,16 @@ def _certificates(audit: Audit) -> Finding:
     seen = audit.certificates
     if not seen.claimed:
         return Finding("certificates", True, "no question claims a certificate")
+    sampled = f", {seen.looked:,} of them were verified" if seen.looked < seen.claimed else ""
+    claim = f"{seen.claimed:,} questions claim a certificate{sampled}"
+    if seen.by_text and not seen.invalid:
+        return Finding("certificates", None, f"{claim}; {seen.by_text:,} have no private part: their text is as "
+                       "certified, their worlds can't be made again")  # fmt: skip
     if not seen.invalid:
-        return Finding("certificates", True, f"{seen.claimed:,} questions claim a certificate, all valid")
+        held = "" if seen.with_secret else "; the keys were not held to the secret (--secret-file)"
+        return Finding("certificates", True, f"{claim}, all valid{held}")
     first = f" ({seen.examples[0]})" if seen.examples else ""
-    return Finding("certificates", False, f"{seen.invalid:,} of {seen.claimed:,} certificates are not valid{first}")
+    return Finding("certificates", False, f"{seen.invalid:,} of {seen.looked:,} certificates are not valid{first}")
 
 
 def _p(p: float) -> str:

@@ -35,8 +35,9 @@ _TRIES = 3000
 
 
 def bundle(asked: Sequence[tuple[str, Mapping[str, Any]]], hidden: Worlds, seed: int) -> list[Question]:
-    """The records of one bundle, one a (template, parameters); Skip when no four worlds fit all of them."""
-    rng = set_stream(hidden, "bundle", seed, asked)
+    """The records of a bundle, one a (template, parameters), on worlds of its own; Skip when no four fit them all."""
+    hidden = hidden.about("bundle", [[name, dict(params)] for name, params in asked])
+    rng = set_stream(hidden)
     answers = [world_answers(TEMPLATES[name], hidden.first(MOST), params, {}) for name, params in asked]
     names = [name for name, _ in asked]
     places = _places(names, answers, rng)
@@ -50,10 +51,10 @@ def bundle(asked: Sequence[tuple[str, Mapping[str, Any]]], hidden: Worlds, seed:
 
 
 def _places(names: list[str], answers: list[dict[int, Answer]], rng: Random) -> list[int]:
-    """Four worlds apart in every question, at random among such fours."""
+    """Four worlds apart in every question, at random among such fours, in their order."""
     shared = sorted(set.intersection(*(set(found) for found in answers)))
     for _ in range(_TRIES if len(shared) >= 4 else 0):
-        places = rng.sample(shared, 4)
+        places = sorted(rng.sample(shared, 4))
         if all(
             apart(TEMPLATES[name], found[one], found[other])
             for name, found in zip(names, answers, strict=True)

@@ -39,9 +39,11 @@ _PAIRS = 400
 def diagnostic_question(template: str, hidden: Worlds, params: Mapping[str, Any], seed: int) -> Question:
     """The record of one question; Skip when no mistake separates two worlds both ways."""
     words = TEMPLATES[template]
-    if not any(part.kind.decimals is not None or part.kind.name in ("integer", "volume") for part in words.parts):
+    counted = ("integer", "shares", "volume")
+    if not any(part.kind.decimals is not None or part.kind.name in counted for part in words.parts):
         raise Skip("a mistake has no direction in this answer")
-    rng = set_stream(hidden, "diagnostic", seed, template, params)
+    hidden = hidden.about("diagnostic", template, params)
+    rng = set_stream(hidden)
     answers = world_answers(words, hidden.first(FIRST), params, {})
     if len(answers) < FEWEST:
         raise Skip("too few worlds with an answer")

@@ -22,7 +22,8 @@ def guard_key(words: Template, key: Answer, of: Context) -> None:
         if part.kind.decimals is not None and rounds_on_an_edge(value, part.kind):
             raise Skip("the answer lies on a rounding edge")
     if len(words.parts) == 1 and words.scope == "backtest":
-        stated = {"money": of.spec.initial_cash, "integer": of.spec.stake}.get(words.parts[0].kind.name)
+        said = {"money": of.spec.initial_cash, "integer": of.spec.stake, "shares": of.spec.stake}
+        stated = said.get(words.parts[0].kind.name)
         if stated is not None and abs(key["value"] - stated) < 0.005:
             raise Skip("the answer stands in the configuration")
 
@@ -48,7 +49,7 @@ def apart(words: Template, one: Answer, other: Answer) -> bool:
 
 def _apart(kind: Kind, one: Any, other: Any) -> bool:
     """The separation of docs/options.md: two units of the last place and 1% for numbers, any difference otherwise."""
-    if kind.name == "volume":
+    if kind.name in ("volume", "shares"):
         return bool(abs(one - other) >= 0.01 * max(one, other))
     if kind.decimals is None:
         return bool(one != other)

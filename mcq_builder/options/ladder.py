@@ -166,6 +166,14 @@ def _win_rate(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) 
     return [({"value": answer["won"] / total * 100}, origin) for answer, origin in made]
 
 
+def _holding_period(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
+    """A mean over n trades is k/n; so are its rivals."""
+    count = len(of.result.trades)
+    rank = rng.randrange(4)
+    totals = integer_steps(round(key["value"] * count), rank, rng, low=count)
+    return [({"value": total / count}, "ladder, same trades") for place, total in enumerate(totals) if place != rank]
+
+
 def _shares_traded(of: Context, params: Mapping[str, Any], key: Answer, rng: Random) -> Made:
     rank = rng.randrange(4)
     left = key["bought"] - key["sold"]
@@ -300,6 +308,7 @@ _SHAPES: dict[str, Shape] = {
     "first_buy": _first_buy,
     "trade_outcomes": _outcomes,
     "win_rate": _win_rate,
+    "avg_holding_period": _holding_period,
     "total_shares_traded": _shares_traded,
     "days_in_position": _days_inside,
     "max_drawdown_window": _drawdown_window,

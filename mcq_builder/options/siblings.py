@@ -8,13 +8,12 @@ at the key.
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backtrader_bench.errors import BacktestError
 from backtrader_bench.mcq_builder.answers import ANSWERS
 from backtrader_bench.mcq_builder.context import Skip
-from backtrader_bench.mcq_builder.hidden import FEWEST, FIRST, MOST
+from backtrader_bench.mcq_builder.hidden import FEWEST, FIRST, MOST, canonical
 from backtrader_bench.mcq_builder.mistakes import fingerprints, tolerance
 from backtrader_bench.mcq_builder.options.guards import apart, guard_key
 from backtrader_bench.mcq_builder.refs import tape_ref
@@ -49,16 +48,21 @@ class Chosen(NamedTuple):
 
 
 def sibling_question(template: str, hidden: Worlds, params: Mapping[str, Any], seed: int) -> Question:
-    """The record of one question; Skip when no four worlds are far enough apart."""
-    rng = set_stream(hidden, seed, template, params)
+    """The record of one question, on worlds of its own; Skip when no four are far enough apart."""
+    hidden = hidden.about(template, params)
+    rng = set_stream(hidden)
     chosen = _four(TEMPLATES[template], hidden, params, rng)
     draft = Draft(template, hidden, params, seed, chosen, rng)
     return draft.record(draw_key(hidden.setup.secret, draft.id))
 
 
-def set_stream(hidden: Worlds, *purpose: Any) -> Random:
-    """The hidden stream that draws the set of options and their letters."""
-    return hidden_stream(hidden.setup.secret, "set", hidden.setup.config, json.dumps(purpose, sort_keys=True))
+def set_stream(hidden: Worlds) -> Random:
+    """The hidden stream that draws the set of options and their letters.
+
+    The build's seed has no part in it: a question asked again in another bank has the same options and key, or the two
+    would be two subsets of the same worlds.
+    """
+    return hidden_stream(hidden.setup.secret, "set", hidden.setup.kind, canonical(hidden.config), hidden.asked)
 
 
 class Draft:
@@ -120,6 +124,7 @@ class Draft:
             ),
             private=Private(
                 kind=hidden.setup.kind,
+                asked=hidden.asked,
                 seeds=seeds,
                 order=self.letters,
                 option_worlds={letter: option.place for letter, option in by_letter.items()},

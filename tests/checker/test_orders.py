@@ -13,8 +13,8 @@ import pytest
 from backtrader_bench.backtest.result import BacktestSpec, Result
 from backtrader_bench.backtest.run import run
 from backtrader_bench.backtest.strategies import REGISTRY
+from backtrader_bench.checker.agreement import apart
 from backtrader_bench.checker.engine import STRATEGIES, simulate
-from backtrader_bench.checker.verify import _apart
 from backtrader_bench.errors import BacktestError
 from backtrader_bench.market.tape import Tape
 from tests.checker.order_worlds import NAMES, events, world
@@ -46,7 +46,7 @@ def test_the_engines_agree_on_every_order_of_random_worlds(name: str) -> None:
         tape, spec = world(seed, most=300, strategy=name)
         theirs, ours = run(tape, spec), simulate(tape, spec)
         found = gap(theirs, ours)
-        assert found.events and _apart(theirs, ours) == "", f"world {seed}: {spec}"
+        assert found.events and apart(theirs, ours) == "", f"world {seed}: {spec}"
         assert found.largest < 1e-9, f"world {seed}: {spec}"
         assert theirs.rows == len(theirs.stops) == len(ours.stops)
         seen += events(tape, spec, ours)
@@ -193,13 +193,13 @@ def test_both_sides_know_the_same_strategies() -> None:
         assert {*STRATEGIES[name].periods, *STRATEGIES[name].levels} == set(entry.defaults)
 
 
-def test_the_checker_tells_orders_and_levels_apart() -> None:
+def test_the_checker_tells_orders_and_levelsapart() -> None:
     tape, chosen = world(3, strategy="atr_stop")
     good = simulate(tape, chosen)
     place = next(n for n, level in enumerate(good.stops) if level is not None)
     moved = [level + 0.01 if n == place and level else level for n, level in enumerate(good.stops)]
     later = [msgspec.structs.replace(order, bar=(order.bar or 0) + 1) for order in good.orders]
-    assert _apart(good, good) == ""
-    assert "stop levels" in _apart(good, msgspec.structs.replace(good, stops=moved))
-    assert "orders differ from order 1" in _apart(good, msgspec.structs.replace(good, orders=later))
-    assert "orders differ" in _apart(good, msgspec.structs.replace(good, orders=later[1:]))
+    assert apart(good, good) == ""
+    assert "stop levels" in apart(good, msgspec.structs.replace(good, stops=moved))
+    assert "orders differ from order 1" in apart(good, msgspec.structs.replace(good, orders=later))
+    assert "orders differ" in apart(good, msgspec.structs.replace(good, orders=later[1:]))

@@ -11,6 +11,7 @@ import pytest
 from backtrader_bench.backtest.strategies import REGISTRY
 from backtrader_bench.cli.main import run as bench
 from backtrader_bench.mcq_builder.answers import ANSWERS
+from backtrader_bench.mcq_builder.audit.bank import telling_values
 from backtrader_bench.mcq_builder.questions import scope_key
 from backtrader_bench.records import Question, parse_json, question_id, to_line, to_question
 from backtrader_bench.templates.drift import text_problems
@@ -47,10 +48,17 @@ def test_counts_are_split_evenly_and_nothing_comes_twice() -> None:
     assert missing <= {template for template, _ in made.skipped} and len(missing) < 12
 
 
+def test_no_value_stands_in_two_questions_of_a_ladder() -> None:
+    made = bank(num_questions=120, strategy="all", scheme="ladder")
+    said = Counter(value for question in made.questions for value in telling_values(question))
+    assert len(said) > 250 and set(said.values()) == {1}
+    assert any("another question" in reason for _, reason in made.skipped)
+
+
 def test_a_template_not_chosen_moves_no_other() -> None:
-    both = bank(template="sma,portfolio_value", num_questions=10).questions
-    alone = bank(template="sma", num_questions=5).questions
-    assert [q for q in both if q.type == "sma"] == alone
+    both = [q for q in bank(template="sma,portfolio_value", num_questions=10).questions if q.type == "sma"]
+    alone = bank(template="sma", num_questions=len(both)).questions
+    assert len(both) >= 5 and both == alone
 
 
 def test_more_than_possible_gives_what_is_possible_and_says_why() -> None:

@@ -15,6 +15,7 @@ from backtrader_bench.market.worlds import worlds
 from backtrader_bench.mcq_builder.askers import HiddenAsker, hidden_asker
 from backtrader_bench.mcq_builder.build import contexts
 from backtrader_bench.mcq_builder.certificates import certificate_problem
+from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.options import siblings
 from backtrader_bench.mcq_builder.options.guards import apart
 from backtrader_bench.mcq_builder.secret import prf
@@ -177,3 +178,71 @@ def test_a_bank_of_hidden_worlds_pins_every_keys_bars() -> None:
     assert {q.tape.sha256 for q in made.questions} == set(made.tapes)
     assert len(made.tapes) > 6
     assert bank(num_questions=3).tapes.keys() == {bank(num_questions=3).questions[0].tape.sha256}
+
+
+def test_no_two_questions_share_their_bars() -> None:
+    """Were worlds shared, the option that two questions with equal bars have in common would be both keys."""
+    made = asked(asker(), "position_on_date", 12)
+    assert len(made) == 12 and len({record.tape.sha256 for record in made}) == 12
+    seeds = [set(record.private.seeds) for record in made if record.private]
+    assert not set.intersection(*seeds) and len(set.union(*seeds)) == sum(map(len, seeds))
+
+
+def test_a_question_is_the_same_whatever_bank_it_is_in() -> None:
+    one, other = (asked(asker(seed=seed), "turnover")[0] for seed in (1, 2))
+    assert msgspec.structs.replace(one, seed=2) == other
+
+
+def test_a_key_chosen_by_hand_is_found_out(sample: list[Question]) -> None:
+    """Another option's world made the key's, bars, value and order of the draw to match: only the order tells."""
+    replaced = msgspec.structs.replace
+    looked = 0
+    for record in sample[:40:4]:
+        private = record.private
+        assert private is not None
+        other = next(letter for letter in LETTERS if letter != record.answer)
+        order = [{other: record.answer, record.answer: other}.get(letter, letter) for letter in private.order]
+        seed = private.seeds[private.option_worlds[other]]
+        one = next(a for a in (asker(strategy=record.strategy_name),))
+        tape = worlds(private.kind, [seed], record.config["symbol"], one.setup.days)[0]
+        origins = {**record.option_origins, record.answer: "another world", other: "key"}
+        forged = replaced(
+            record, answer=other, option_origins=origins, private=replaced(private, order=order),
+            tape=replaced(record.tape, sha256=tape.sha256, source=tape.source),
+        )  # fmt: skip
+        assert "order of the draw" in str(certificate_problem(forged))
+        honest = replaced(forged, private=private)
+        assert certificate_problem(honest, SECRET) is not None
+        looked += 1
+    assert looked >= 8
+
+
+def test_what_the_secret_would_not_have_made_is_found_out(sample: list[Question]) -> None:
+    replaced = msgspec.structs.replace
+    record = next(one for one in sample if one.tolerance)
+    private, certificate = record.private, record.certificate
+    assert private is not None and certificate is not None
+    assert certificate_problem(record, SECRET) is None
+    for bad in (
+        replaced(record, tolerance=1e9),
+        replaced(record, private=replaced(private, fingerprints={"no_commission": 1.0})),
+        replaced(record, certificate=replaced(certificate, valid=certificate.valid - 1)),
+        replaced(record, bundle="0" * 64),
+        replaced(record, private=None),
+    ):
+        assert certificate_problem(bad, SECRET) is not None
+    for bad in (
+        replaced(record, id="0" * 64),
+        replaced(record, question=record.question + " It is D."),
+        replaced(record, scheme="ladder"),
+        replaced(record, private=replaced(private, asked='["sma", {}]')),
+    ):
+        assert certificate_problem(bad) is not None
+
+
+def test_bundles_hold_to_the_secret_too() -> None:
+    one = asker()
+    made = next(found for found in one.bundles(["net_pnl", "turnover", "sma"], 3) if not isinstance(found, Skip))
+    assert len({record.tape.sha256 for record in made}) == 1
+    assert [certificate_problem(record, SECRET) for record in made] == [None] * 3
+    assert certificate_problem(made[0], SECRET[::-1]) is not None

@@ -13,7 +13,7 @@ import pytest
 from backtrader_bench.checker.programs import processes
 from backtrader_bench.checker.programs.judge import judge_runs
 from backtrader_bench.checker.programs.program import run_program
-from backtrader_bench.checker.programs.worker import Worker
+from backtrader_bench.checker.programs.worker import Worker, check_store_hidden
 from backtrader_bench.errors import SandboxError
 from backtrader_bench.sandbox.room import Isolation, Level
 from backtrader_bench.sandbox.selftest import LEVELS, holds
@@ -156,3 +156,11 @@ def test_a_run_that_can_not_be_confined_is_no_fault_of_the_program(monkeypatch: 
     monkeypatch.setattr(Worker, "_order", lambda self, *given: {**order(self, *given), **broken})
     with Worker(level=offered()) as worker, pytest.raises(SandboxError, match="a run could not be confined: "):
         worker.run("print(1)", 1)
+
+
+def test_a_store_in_what_runs_are_shown_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "db").mkdir()
+    monkeypatch.setenv("BENCH_HOME", str(tmp_path))
+    check_store_hidden([tmp_path / "other"])
+    with pytest.raises(SandboxError, match=r"db is in it; set BENCH_HOME"):
+        check_store_hidden([tmp_path])

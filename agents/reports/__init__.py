@@ -1,0 +1,1 @@
+"""What can be concluded from runs: figures with their uncertainty, tables, one self-contained page, comparisons."""
