@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from backtrader_bench.market.synthetic import business_days
 from backtrader_bench.market.worlds import worlds
 from backtrader_bench.mcq_builder.context import Skip
-from backtrader_bench.mcq_builder.hidden import Setup, scouts_of
+from backtrader_bench.mcq_builder.hidden import Setup, purpose, scouts_of
 from backtrader_bench.mcq_builder.hidden_draws import hidden_draws
 from backtrader_bench.mcq_builder.options.bundles import bundle
 from backtrader_bench.mcq_builder.options.diagnostic import diagnostic_question
@@ -73,10 +74,7 @@ class HiddenAsker:
             check_fit(template, self.setup.spec.strategy)
             return hidden_draws(template, hidden, rng)
 
-        return in_turn(
-            drawn,
-            lambda params: _ASKED[self.setup.scheme](template, hidden, params, self.seed),
-        )
+        return in_turn(drawn, lambda params: _once(template, hidden, params, self.seed))
 
     def bundles(self, templates: Sequence[str], size: int) -> Iterator[list[Question] | Skip]:
         """Bundles of ``size`` templates, going round all of them, until one of them has nothing left to ask."""
@@ -99,6 +97,29 @@ class HiddenAsker:
 
 
 _ASKED = {"siblings": sibling_question, "diagnostic": diagnostic_question}
+_asked: OrderedDict[tuple[str, ...], Question | Skip] = OrderedDict()
+_MOST_ASKED = 4000
+
+
+def _once(template: str, hidden: Worlds, params: dict[str, Any], seed: int) -> Question:
+    """The question, made once in this process: a stream is read from its beginning each time that more of it is wanted,
+    and every question takes dozens of backtests."""
+    setup = hidden.setup
+    secret, bare = setup.secret.hex(), str(setup.bare)
+    key = (setup.scheme, setup.kind, setup.config, secret, str(seed), purpose(template, params), bare)
+    if key not in _asked:
+        try:
+            _asked[key] = _ASKED[setup.scheme](template, hidden, params, seed)
+        except Skip as reason:
+            _asked[key] = reason
+        if len(_asked) > _MOST_ASKED:
+            _asked.popitem(last=False)
+    found = _asked[key]
+    if isinstance(found, Skip):
+        raise Skip(str(found))
+    return found
+
+
 _MOST_BUNDLES = 2000
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, OrderedDict
 from itertools import islice
 from random import Random
 from typing import Any
@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from backtrader_bench.market.worlds import worlds
+from backtrader_bench.mcq_builder import askers
 from backtrader_bench.mcq_builder.askers import HiddenAsker, hidden_asker
 from backtrader_bench.mcq_builder.build import contexts
 from backtrader_bench.mcq_builder.certificates import certificate_problem
@@ -39,8 +40,8 @@ def asked(one: HiddenAsker, template: str, most: int = 3) -> list[Question]:
 @pytest.fixture(scope="module")
 def sample() -> list[Question]:
     """A question or two of every template on two strategies."""
-    askers = [asker(strategy=name) for name in ("macd_crossover", "sma_crossover")]
-    return [question for one in askers for template in TEMPLATES for question in asked(one, template, 2)]
+    both = [asker(strategy=name) for name in ("macd_crossover", "sma_crossover")]
+    return [question for one in both for template in TEMPLATES for question in asked(one, template, 2)]
 
 
 def visible(record: Question) -> str:
@@ -56,6 +57,7 @@ def test_all_that_is_visible_is_equal_under_all_four_keys(monkeypatch: pytest.Mo
     answers: dict[tuple[str, str], set[str]] = {}
     for key in range(4):
         monkeypatch.setattr(siblings, "draw_key", lambda secret, identity, key=key: key)
+        monkeypatch.setattr(askers, "_asked", OrderedDict())
         for strategy in ("macd_crossover", "exponential_weighted_moving_average"):
             for template in templates:
                 for record in asked(asker(strategy=strategy), template, 1):
