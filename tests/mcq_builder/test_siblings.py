@@ -39,9 +39,15 @@ def asked(one: HiddenAsker, template: str, most: int = 3) -> list[Question]:
 
 @pytest.fixture(scope="module")
 def sample() -> list[Question]:
-    """A question or two of every template on two strategies."""
-    both = [asker(strategy=name) for name in ("macd_crossover", "sma_crossover")]
-    return [question for one in both for template in TEMPLATES for question in asked(one, template, 2)]
+    """A question of every template on one strategy, and of some on another."""
+    chosen = {"macd_crossover": list(TEMPLATES), "sma_crossover": list(TEMPLATES)[::5]}
+    return [
+        question
+        for strategy, templates in chosen.items()
+        for one in (asker(strategy=strategy),)
+        for template in templates
+        for question in asked(one, template, 1)
+    ]
 
 
 def visible(record: Question) -> str:
@@ -52,7 +58,7 @@ def visible(record: Question) -> str:
 
 
 def test_all_that_is_visible_is_equal_under_all_four_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    templates = Random(5).sample(list(TEMPLATES), 16)
+    templates = Random(5).sample(list(TEMPLATES), 10)
     seen: dict[tuple[str, str], set[str]] = {}
     answers: dict[tuple[str, str], set[str]] = {}
     for key in range(4):
@@ -63,7 +69,7 @@ def test_all_that_is_visible_is_equal_under_all_four_keys(monkeypatch: pytest.Mo
                 for record in asked(asker(strategy=strategy), template, 1):
                     seen.setdefault((strategy, template), set()).add(visible(record))
                     answers.setdefault((strategy, template), set()).add(record.answer)
-    assert len(seen) > 25
+    assert len(seen) > 12
     assert all(len(texts) == 1 for texts in seen.values())
     assert all(letters == set(LETTERS) for letters in answers.values())
 
