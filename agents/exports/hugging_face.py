@@ -145,12 +145,13 @@ def _body(content: Content, *, with_tapes: bool) -> str:
     )  # fmt: skip
     keys = (
         "\n## Keys\n\nThe keys are in a file of their own. `bench-export.json` commits to each of them; once the file "
-        "is published, `bench reveal SEALED FOLDER` shows that none was changed.\n" if content.sealed else ""
+        "is published, `bench reveal SEALED FOLDER` shows that none was changed.\n"
+        if content.sealed else ""
     )  # fmt: skip
     return (
         f"## Questions\n\n{_counts('tier', tiers)}\n\n{_counts('type', types)}\n\n## Fields\n\n| field | what |\n"
         f"|---|---|\n{fields}\n{bars}{keys}\n## Canary\n\n`{content.canary}` stands in every row and in no question. "
-        "Keep these files out of training data; a model that can say it, or a transcript that holds it, has seen them.\n"
+        "Keep these files out of training data: a model that can say it, or a transcript that holds it, saw them.\n"
     )
 
 

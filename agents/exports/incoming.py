@@ -57,7 +57,6 @@ class Log:
     """Of the tool."""
     created: str | None
     heard: tuple[Heard, ...]
-    tools_given: bool = False
 
 
 def kind_of(path: Path) -> Kind:
@@ -108,8 +107,7 @@ def _inspect(path: Path, model: str | None) -> Log:
     heard = tuple(_sample(one, name, f"{path}, sample {place}") for place, one in enumerate(samples, 1))
     packages = spec.get("packages")
     version = packages.get("inspect_ai") if isinstance(packages, dict) else None
-    return Log("inspect", str(spec.get("task") or ""), version, spec.get("created"), heard, any(
-        one.tool_calls for one in heard))  # fmt: skip
+    return Log("inspect", str(spec.get("task") or ""), version, spec.get("created"), heard)
 
 
 def _log_fields(path: Path) -> Any:

@@ -116,8 +116,8 @@ def _check(content: Content) -> None:
     for entry in content.entries:
         if not lists_options(entry):
             raise RecordError(
-                f"{entry.where}: an option is not on one line of the text, or holds white space at an end; no tool could "
-                "tell the options apart"
+                f"{entry.where}: an option is not on one line of the text, or holds white space at an end; no tool "
+                "could tell the options apart"
             )
         if content.canary in entry.text:
             raise RecordError(f"{entry.where}: the question shows the canary, which is then no sign of a leak")

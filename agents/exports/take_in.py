@@ -94,9 +94,11 @@ def _file_name(name: str) -> str:
 
 def logs(
     paths: Sequence[Path], question_files: Sequence[Path], *, agent: str | None = None, name: str | None = None,
-    command: Sequence[str] = (),
+    mode: Mode | None = None, command: Sequence[str] = (),
 ) -> TakenRun:  # fmt: skip
     """A new run from the replies in ``paths``, read and graded as ``bench run`` does.
+
+    ``mode``: whether tools were allowed; None: they were if one was called.
 
     RecordError: a log is none, or asks a question that is in none of the question files.
     """
@@ -106,8 +108,8 @@ def logs(
         raise UsageError("name the bank that the questions come from: --questions FILE")
     questions = read_questions(banks)
     known = questions.by_id()
-    heard = [(log, one, *_asked(one, known)) for log in found for one in log.heard]
-    mode: Mode = "with-tools" if any(log.tools_given for log in found) else "no-tools"
+    heard = [(log, one, *_asked(one, known)) for log in found for one in sorted(log.heard, key=lambda one: one.epoch)]
+    mode = mode or ("with-tools" if any(one.tool_calls for log in found for one in log.heard) else "no-tools")
     taken = _attempts(heard, mode)
     run = names.claim(names.run_name(datetime.now(UTC), name or f"import-{found[0].tool}"))
     attempts = [msgspec.structs.replace(
@@ -132,8 +134,8 @@ def _asked(heard: Heard, known: Mapping[str, Asking]) -> tuple[Asking, int]:
         name, shift = found[1], int(found[2])
     if name not in known:
         raise RecordError(
-            f"{heard.where}: question {name[:40]} is in none of the question files; --questions FILE names the bank that "
-            "it was exported from"
+            f"{heard.where}: question {name[:40]} is in none of the question files; --questions FILE names the bank "
+            "that it was exported from"
         )
     question = known[name]
     if heard.options is None:
@@ -144,8 +146,8 @@ def _asked(heard: Heard, known: Mapping[str, Asking]) -> tuple[Asking, int]:
         }:
             return question, shift
     raise RecordError(
-        f"{heard.where}: the options were shown in an order that is no rotation of the question's; run the task without "
-        "shuffling choices"
+        f"{heard.where}: the options were shown in an order that is no rotation of the question's; run the task "
+        "without shuffling choices"
     )
 
 
@@ -167,10 +169,13 @@ def _attempts(heard: Iterable[tuple[Log, Heard, Asking, int]], mode: Mode) -> li
 def _attempt(log: Log, one: Heard, question: Asking, shift: int, mode: Mode, repeat: int) -> Attempt:
     plain = Attempt(
         id="", run="", question_id=question.id, agent=one.model, backend=log.tool, mode=mode, repeat=repeat,
-        shift=shift, status="unparsed", error=one.error, model=one.model, usage=one.usage, cost=one.cost, tool_calls=one.tool_calls,
+        shift=shift, status="unparsed", error=one.error, model=one.model, usage=one.usage, cost=one.cost,
+        tool_calls=one.tool_calls,
         started=one.started or log.created or sessions.utc_now(), seconds=one.seconds or 0.0,
         reply=one.text[: outcome.LONGEST_REPLY],
     )  # fmt: skip
+    if mode == "no-tools" and one.tool_calls:
+        return msgspec.structs.replace(plain, status="tool_attempted")
     if one.timed_out:
         return msgspec.structs.replace(plain, status="timeout")
     if one.error is not None:

@@ -16,18 +16,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from backtrader_bench.attempts import Mode
+
 
 def take_in(
-    files: Sequence[Path], questions: Sequence[Path], agent: str | None, name: str | None, command: Sequence[str],
-    *, force: bool, as_json: bool,
+    files: Sequence[Path], questions: Sequence[Path], agent: str | None, mode: Mode | None, name: str | None,
+    command: Sequence[str], *, force: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Take in what the command line names; 0."""
     if taking.sort(files) == "logs":
         if force:
             raise UsageError("--force is for question files: every import of logs is a new run")
-        return _logs(taking.logs(files, questions, agent=agent, name=name, command=command), as_json=as_json)
-    if questions or agent:
-        raise UsageError(f"{'--questions' if questions else '--agent'} is for logs, but {files[0]} holds questions")
+        made = taking.logs(files, questions, agent=agent, name=name, mode=mode, command=command)
+        return _logs(made, as_json=as_json)
+    for flag, given in (("--questions", questions), ("--agent", agent), ("--mode", mode)):
+        if given:
+            raise UsageError(f"{flag} is for logs, but {files[0]} holds questions")
     if name and len(files) > 1:
         raise UsageError("--name goes with one question file")
     return _banks([taking.bank(path, name, force=force) for path in files], as_json=as_json)
