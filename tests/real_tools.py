@@ -6,7 +6,6 @@ installs them, and makes a failed installation a failed test; else a test runs o
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -88,8 +87,3 @@ def _install(folder: Path, pins: tuple[str, ...]) -> None:
 def _run(*argv: str) -> None:
     environ = {name: value for name, value in ENVIRON.items() if name != "PYTHONPATH"}
     subprocess.run(argv, check=True, capture_output=True, timeout=900, env=environ, stdin=subprocess.DEVNULL)
-
-
-def outside(tool: RealTool) -> dict[str, str]:
-    """An environment in which this project's Python finds the tool's packages behind its own."""
-    return {**os.environ, "BENCH_TEST_PACKAGES": str(tool.packages)}

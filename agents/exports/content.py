@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.runs.questions import Asking
     from backtrader_bench.records import TapeRef
 
-EXPORT_VERSION = 1
-
 
 @dataclass(frozen=True)
 class Entry:

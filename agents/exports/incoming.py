@@ -234,7 +234,10 @@ def _lm_eval(path: Path, model: str | None) -> Log:
     from backtrader_bench import store
 
     about = _results_beside(path)
-    name = model or str(about.get("model_name") or about.get("model_source") or "unknown")
+    config = about.get("config")
+    # Without arguments the harness makes up a model name.
+    made_up = isinstance(config, dict) and not config.get("model_args")
+    name = model or str((None if made_up else about.get("model_name")) or about.get("model_source") or "unknown")
     heard: dict[tuple[Any, int], Heard] = {}
     for number, line in store.read_lines(path):
         where = f"{path}, line {number}"
