@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.real_clis import real_clis, stubs
+from tests.real_tools import real_tool
 
-__all__ = ["real_clis", "stubs"]
+__all__ = ["real_clis", "real_tool", "stubs"]
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 

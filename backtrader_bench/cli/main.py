@@ -25,6 +25,10 @@ COMMANDS = {
     "mine": ("backtrader_bench.cli.mine:mine", "Mine hard questions: generate, verify, screen, validate, keep."),
     "review": ("backtrader_bench.cli.review:review", "Judge mined questions that their solver got wrong."),
     "rescore": ("backtrader_bench.cli.rescore:rescore", "Read a run's stored replies again, offline."),
+    "export": ("backtrader_bench.cli.export:export", "Write questions or attempts in the forms of other tools."),
+    "import": ("backtrader_bench.cli.import_:import_", "Take in published questions, or other tools' logs as a run."),
+    "reveal": ("backtrader_bench.cli.reveal:reveal", "Hold sealed keys against the export that they belong to."),
+    "canary": ("backtrader_bench.cli.canary:canary", "Make a canary, or find one where it should not be."),
     "agents": ("backtrader_bench.cli.agents:agents", "List the agents that can be asked; try one."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
 }

@@ -1,0 +1,166 @@
+"""An export's folder: written whole or not at all, with a manifest of its files, and read back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backtrader_bench import store
+from backtrader_bench.errors import RecordError, StoreError, UsageError
+from backtrader_bench.records import parse_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MANIFEST = "bench-export.json"
+KIND = "backtrader-bench export"
+EXPORT_VERSION = 1
+
+
+def check_place(folder: Path, *, force: bool) -> None:
+    """StoreError or UsageError when no export can be written there; nothing is changed."""
+    parent = folder.absolute().parent
+    if not parent.is_dir():
+        raise StoreError(f"{folder}: there is no folder {parent}; make it first or name another place")
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UsageError(f"{folder} is no folder; an export is one, name another place")
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    if not _is_export(folder):
+        # What else lies there is somebody's: --force replaces exports only.
+        raise UsageError(f"{folder} exists and is no export of bench; name a new or empty folder")
+    if not force:
+        raise UsageError(f"{folder} holds an export; --force replaces it, or name another folder")
+    if strangers := _strangers(folder):
+        raise UsageError(f"{folder} holds {strangers[0]}, which is not of the export; move it away first")
+
+
+def _is_export(folder: Path) -> bool:
+    try:
+        read_manifest(folder)
+    except (StoreError, RecordError):
+        return False
+    return True
+
+
+def _strangers(folder: Path) -> list[str]:
+    known = {MANIFEST, *read_manifest(folder)["files"]}
+    there = (str(one.relative_to(folder)) for one in folder.rglob("*") if not one.is_dir())
+    # Tools leave their byte code beside a task file.
+    return sorted(name for name in there if name not in known and "__pycache__" not in name)
+
+
+def write(folder: Path, files: Iterable[tuple[str, bytes]], about: Mapping[str, Any]) -> dict[str, Any]:
+    """Write ``files`` (relative name, content) and a manifest with ``about`` as all of ``folder``; the manifest.
+
+    What stood there is replaced, :func:`check_place` allows it first. StoreError: the disk; nothing is left then.
+    """
+    target = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link
+    beside = target.parent / f".bench-{os.getpid()}-{secrets.token_hex(4)}.export"
+    try:
+        beside.mkdir()
+        hashes = {}
+        for name, data in files:
+            path = beside / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write_file(path, data)
+            hashes[name] = hashlib.sha256(data).hexdigest()
+        manifest = {"kind": KIND, "schema_version": EXPORT_VERSION, **about, "files": dict(sorted(hashes.items()))}
+        _write_file(beside / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False).encode() + b"\n")
+        _swap(beside, target)
+    except OSError as error:
+        raise StoreError(f"cannot write {folder}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return manifest
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _swap(new: Path, target: Path) -> None:
+    """Put ``new`` where ``target`` is; what was there comes back when that fails."""
+    if not target.exists() or not any(target.iterdir()):
+        new.replace(target)
+        return
+    aside = new.with_suffix(".old")
+    target.replace(aside)
+    try:
+        new.replace(target)
+    except BaseException:
+        aside.replace(target)
+        raise
+    with suppress(OSError):
+        shutil.rmtree(aside)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of an export. StoreError: there is none. RecordError: it is none of this version."""
+    path = folder / MANIFEST
+    try:
+        fields = parse_json(path.read_bytes(), str(path))
+    except OSError as error:
+        hint = "; name the folder that bench export wrote" if not path.exists() else ""
+        raise StoreError(f"cannot read {path}: {error.strerror}{hint}") from None
+    if not isinstance(fields, dict) or fields.get("kind") != KIND or not isinstance(fields.get("files"), dict):
+        raise RecordError(f"{path}: this is no manifest of an export")
+    if fields.get("schema_version") != EXPORT_VERSION:
+        raise RecordError(f"{path}: schema_version {fields.get('schema_version')!r} is unknown")
+    return fields
+
+
+def changed_files(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
+    """The files of an export that are not as they were written, with what is wrong."""
+    found = []
+    for name, sha256 in sorted(manifest["files"].items()):
+        path = folder / name
+        # A manifest is input like any other: it may name files elsewhere.
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            found.append(f"{name} is not in the export's folder")
+            continue
+        try:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            found.append(f"{name}: {error.strerror}")
+            continue
+        if digest != sha256:
+            found.append(f"{name} was changed after the export")
+    return found
+
+
+def write_sealed(path: Path, data: bytes) -> None:
+    """The sealed keys, readable by their owner alone. StoreError: something stands there, or the disk."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise StoreError(f"{path} exists: sealed keys are never replaced; move it away or name another place") from None
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise StoreError(f"cannot write {path}: {error.strerror}") from None
+
+
+def check_sealed_place(path: Path, folder: Path) -> None:
+    """UsageError, StoreError: keys can't be put there, because it lies in the export, or something is there."""
+    inside, outside = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
+    if outside == inside or outside in inside.parents:
+        raise UsageError(f"--sealed {path} lies in the export's folder, which is to hold no key; name another place")
+    if path.exists() or path.is_symlink():
+        raise StoreError(f"{path} exists: sealed keys are never replaced; move it away or name another place")
+    store.check_target(path)

@@ -1,0 +1,207 @@
+"""One export from question files to its folder."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from backtrader_bench import __version__, store
+from backtrader_bench.agents.exports import canary as canaries
+from backtrader_bench.agents.exports import folder as folders
+from backtrader_bench.agents.exports import hugging_face, inspect_task, lm_eval, sealing, tables
+from backtrader_bench.agents.exports.content import Content, canary_of, entry_of, lists_options, task_name
+from backtrader_bench.agents.runs.questions import asking, read_questions
+from backtrader_bench.errors import RecordError
+from backtrader_bench.market import pins
+from backtrader_bench.records import MINED, parse_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from backtrader_bench.agents.exports.content import Entry
+    from backtrader_bench.agents.exports.sealing import Revealed, Sealed
+    from backtrader_bench.agents.runs.questions import Asking
+    from backtrader_bench.market.tape import Tape
+
+Format = Literal["inspect", "lm-eval", "hf", "csv", "md"]
+FORMATS: tuple[str, ...] = get_args(Format)
+PUBLIC = "questions.public.jsonl"
+"""In a sealed export: the public records as they are, from which the bank is made again."""
+TAPES = "tapes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What is to be exported, and how."""
+
+    format: Format
+    files: tuple[Path, ...]
+    folder: Path
+    answers: bool = True
+    sealed: Path | None = None
+    """Where the keys go without answers; None: beside the folder."""
+    canary: str | None = None
+    name: str = "backtrader_bench"
+    license: str = hugging_face.LICENSE
+    tapes: bool = True
+    """Of format hf: whether the bars go with it."""
+    data: Path | None = None
+    """Where bars are looked for instead of the store."""
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished export."""
+
+    folder: Path
+    questions: int
+    duplicates: int
+    files: tuple[str, ...]
+    canary: str
+    sealed: Path | None
+    guessable: int
+    """Questions of a sealed export whose build can be repeated by guessing its seed."""
+
+
+def export(wish: Wish) -> Made:
+    """Write the export; whole or not at all.
+
+    UsageError, StoreError, RecordError: the input, or the place. MissingError: bars are not found.
+    """
+    folders.check_place(wish.folder, force=wish.force)
+    sealed_path = _sealed_path(wish)
+    if sealed_path is not None:
+        folders.check_sealed_place(sealed_path, wish.folder)
+    questions = read_questions(wish.files)
+    asked = questions.items
+    canary = canaries.check(wish.canary) if wish.canary else canary_of(one.id for one in asked)
+    content, sealed = _content(wish, asked, canary)
+    _check(content)
+    tapes = _tapes(content, wish) if wish.format == "hf" and wish.tapes else {}
+    files = {**_formatted(content, wish, tapes), **_public(content)}
+    about = {
+        "format": wish.format, "name": content.name, "version": __version__, "questions": len(content.entries),
+        "canary": canary, "keys": "sealed" if content.sealed else "included",
+        **({"commitments": {one.id: sealing.commitment(one) for one in sealed}} if sealed else {}),
+    }  # fmt: skip
+    written = _write(wish, files, tapes, about, sealed_path, sealed)
+    guessable = sealing.guessable(one.record for one in asked) if sealed else 0
+    return Made(
+        wish.folder, len(content.entries), questions.duplicates, tuple(written["files"]), canary, sealed_path, guessable
+    )
+
+
+def _sealed_path(wish: Wish) -> Path | None:
+    if wish.answers:
+        return None
+    absolute = Path(wish.folder.absolute())
+    return wish.sealed or absolute.with_name(absolute.name + ".sealed.jsonl")
+
+
+def _content(wish: Wish, asked: Sequence[Asking], canary: str) -> tuple[Content, list[Sealed]]:
+    """What is written, and what is sealed. Sealed exports are sorted by id: a bank's order may tell how it was made."""
+    if wish.answers:
+        entries: list[Entry] = [entry_of(one) for one in asked]
+        return Content(tuple(entries), task_name(wish.name), canary, sealed=False), []
+    entries = sorted((entry_of(one, sealing.public_record(one.record)) for one in asked), key=lambda entry: entry.id)
+    sealed = [sealing.seal(one, place, secrets.token_hex(32)) for place, one in enumerate(asked)]
+    sealed.sort(key=lambda one: one.id)
+    return Content(tuple(entries), task_name(wish.name), canary, sealed=True), sealed
+
+
+def _check(content: Content) -> None:
+    for entry in content.entries:
+        if not lists_options(entry):
+            raise RecordError(
+                f"{entry.where}: an option is not on one line of the text, or holds white space at an end; no tool "
+                "could tell the options apart"
+            )
+        if content.canary in entry.text:
+            raise RecordError(f"{entry.where}: the question shows the canary, which is then no sign of a leak")
+
+
+def _formatted(content: Content, wish: Wish, tapes: Mapping[str, Tape]) -> dict[str, bytes]:
+    if wish.format == "hf":
+        sizes = {sha256: (f"{TAPES}/{sha256}.csv", len(tape.canonical())) for sha256, tape in tapes.items()}
+        return hugging_face.files(content, sizes, wish.license)
+    if wish.format == "inspect":
+        return inspect_task.files(content)
+    if wish.format == "lm-eval":
+        return lm_eval.files(content)
+    return tables.csv_files(content) if wish.format == "csv" else tables.markdown_files(content)
+
+
+def _public(content: Content) -> dict[str, bytes]:
+    if not content.sealed:
+        return {}
+    import json
+
+    lines = [json.dumps(dict(entry.record), ensure_ascii=False).encode(errors="replace") for entry in content.entries]
+    return {PUBLIC: b"".join(line + b"\n" for line in lines)}
+
+
+def _tapes(content: Content, wish: Wish) -> dict[str, Tape]:
+    """The bars of all questions that name some, by hash. Mined questions make theirs themselves."""
+    found: dict[str, Tape] = {}
+    for entry in content.entries:
+        if entry.tape is None or entry.record.get("scheme") == MINED or entry.tape.sha256 in found:
+            continue
+        config = entry.record["config"]
+        found[entry.tape.sha256] = pins.find(
+            entry.tape, str(config.get("symbol")), config.get("start_date"), config.get("end_date"), wish.data
+        )
+    return found
+
+
+def _write(
+    wish: Wish, files: Mapping[str, bytes], tapes: Mapping[str, Tape], about: Mapping[str, Any],
+    sealed_path: Path | None, sealed: Sequence[Sealed],
+) -> dict[str, Any]:  # fmt: skip
+    def everything() -> Iterator[tuple[str, bytes]]:
+        yield from files.items()
+        for sha256, tape in tapes.items():
+            yield f"{TAPES}/{sha256}.csv", tape.canonical()
+
+    # The keys first: an export whose keys are nowhere would be of no use, keys without an export do no harm.
+    if sealed_path is not None:
+        folders.write_sealed(sealed_path, sealing.sealed_file(sealed, str(about["name"])))
+    try:
+        return folders.write(wish.folder, everything(), about)
+    except BaseException:
+        if sealed_path is not None:
+            sealed_path.unlink(missing_ok=True)
+        raise
+
+
+def reveal(sealed_path: Path, folder: Path) -> Revealed:
+    """Hold a sealed file against the export that it belongs to.
+
+    StoreError, RecordError: a file can't be read, or is none of the kind.
+    """
+    manifest = folders.read_manifest(folder)
+    promised = manifest.get("commitments")
+    if not isinstance(promised, dict):
+        raise RecordError(f"{folder}: this export has its keys with it; there is nothing to reveal")
+    sealed = sealing.read_sealed(store.read_lines(sealed_path), str(sealed_path))
+    changed = folders.changed_files(folder, manifest)
+    if any(line.startswith(PUBLIC) for line in changed):
+        return sealing.Revealed(len(sealed), tuple(changed))
+    public = {}
+    for number, line in store.read_lines(folder / PUBLIC):
+        fields = parse_json(line, f"{folder / PUBLIC}, line {number}")
+        public[_public_id(fields, f"{folder / PUBLIC}, line {number}")] = fields
+    found = sealing.reveal(sealed, promised, public, asking)
+    if not changed:
+        return found
+    return sealing.Revealed(found.questions, (*changed, *found.problems))
+
+
+def _public_id(fields: Any, where: str) -> str:
+    """The id of a public record, ours or published."""
+    if isinstance(fields, dict) and isinstance(fields.get("id"), str):
+        return str(fields["id"])
+    # Published records name none: theirs is the hash of the text, whatever the key.
+    return asking({**fields, "answer": "A"} if isinstance(fields, dict) else fields, where).id

@@ -1,0 +1,190 @@
+"""Exports without keys: what is public, what is sealed, and the commitment that holds one to the other. Pure.
+
+The sealed file has the whole rest of every record, under a nonce of 256 random bits a question. The export names the
+SHA-256 of each nonce with its rest, so that no key can be changed afterwards; without the nonces, the four possible
+keys can't be tried against it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from backtrader_bench.errors import RecordError
+from backtrader_bench.records import (
+    PRIVATE_FIELDS,
+    Question,
+    is_published,
+    parse_json,
+    public_part,
+    to_line,
+    to_question,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from backtrader_bench.agents.runs.questions import Asking
+
+SEALED_VERSION = 1
+SEALED_KIND = "backtrader-bench sealed keys"
+GUESSABLE_SEED = 2**40
+"""Seeds below are few enough to try them all, or are the ones that people choose."""
+_COMMON = (
+    "question", "benchmark", "author", "type", "difficulty", "strategy_name", "strategy_params", "config",
+)  # fmt: skip
+# Labels are free words, of people and of the miner: whatever they say is not needed to ask the question.
+_PUBLIC = frozenset(Question.__struct_fields__) - frozenset(PRIVATE_FIELDS) - {"labels"}
+_CONFIG = (
+    "symbol", "start_date", "end_date", "initial_cash", "commission_rate", "stake", "sizing", "periods_per_year",
+    "strategy_name", "strategy_params", "difficulty_levels",
+)  # fmt: skip
+_INNER = {
+    "config": _CONFIG,
+    "tape": ("sha256", "source", "rows", "first", "last"),
+    "certificate": ("worlds", "valid", "text_sha256", "commitment"),
+}
+
+
+def public_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record that tell nothing of its key: those known to, all others stay behind."""
+    names = _COMMON if is_published(record) else _PUBLIC
+    public = {name: value for name, value in public_part(record).items() if name in names}
+    for name, inner in _INNER.items():
+        if isinstance(public.get(name), dict):
+            public[name] = {key: value for key, value in public[name].items() if key in inner}
+    return public
+
+
+class Sealed(msgspec.Struct, frozen=True, kw_only=True):
+    """One question's line of the sealed file."""
+
+    id: str
+    place: int
+    """Of the record in the bank, from 0: the export is sorted by id."""
+    nonce: str
+    """256 random bits, hex."""
+    rest: dict[str, Any]
+    """Every field that is not, or not so, in the public record."""
+
+
+def seal(asked: Asking, place: int, nonce: str) -> Sealed:
+    """What stays behind of a question."""
+    public = public_record(asked.record)
+    rest = {name: value for name, value in asked.record.items() if name not in public or public[name] != value}
+    return Sealed(id=asked.id, place=place, nonce=nonce, rest=rest)
+
+
+def commitment(sealed: Sealed) -> str:
+    """SHA-256 of nonce, id and rest: given before the keys are, it shows later that they are the same."""
+    text = json.dumps([sealed.nonce, sealed.id, sealed.place, sealed.rest], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sealed_file(sealed: Iterable[Sealed], name: str) -> bytes:
+    """The sealed file: a line that says what it is, and one a question."""
+    head = {"kind": SEALED_KIND, "schema_version": SEALED_VERSION, "name": name}
+    lines = [head, *(msgspec.to_builtins(one) for one in sealed)]
+    return b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
+
+
+def read_sealed(lines: Iterable[tuple[int, bytes]], file: str) -> list[Sealed]:
+    """The questions of a sealed file; RecordError names the line."""
+    found: list[Sealed] = []
+    head: Any = None
+    for number, line in lines:
+        where = f"{file}, line {number}"
+        fields = parse_json(line, where)
+        if head is None:
+            head = fields
+            if not isinstance(head, dict) or head.get("kind") != SEALED_KIND:
+                raise RecordError(f"{where}: this is no file of sealed keys, which bench export --no-answers writes")
+            if head.get("schema_version") != SEALED_VERSION:
+                raise RecordError(f"{where}: schema_version {head.get('schema_version')!r} is unknown")
+            continue
+        try:
+            found.append(msgspec.convert(fields, Sealed))
+        except msgspec.ValidationError as error:
+            raise RecordError(f"{where}: {error}") from None
+    if not found:
+        raise RecordError(f"{file}: holds no sealed question")
+    return found
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """What opening a sealed file showed."""
+
+    questions: int
+    problems: tuple[str, ...]
+    """One line each; none when every key is the one that was committed to."""
+    bank: tuple[bytes, ...] = ()
+    """The records as they were, in the bank's order; only where there are no problems."""
+
+
+def reveal(
+    sealed: Sequence[Sealed], promised: Mapping[str, str], public: Mapping[str, Mapping[str, Any]],
+    read: Callable[[Any, str], Asking],
+) -> Revealed:  # fmt: skip
+    """Hold sealed questions against the commitments (by id) and public records (by id) of an export.
+
+    ``read`` is :func:`backtrader_bench.agents.runs.questions.asking`.
+    """
+    problems = [f"question {name[:12]} was promised, but the sealed file has no key for it"
+                for name in promised if name not in {one.id for one in sealed}]  # fmt: skip
+    bank = []
+    seen: set[str] = set()
+    for one in sorted(sealed, key=lambda one: one.place):
+        short = f"question {one.id[:12]}"
+        if one.id in seen:
+            problems.append(f"{short} is in the sealed file twice")
+        elif one.id not in promised or one.id not in public:
+            problems.append(f"{short} is in the sealed file, but not in the export")
+        elif commitment(one) != promised[one.id]:
+            problems.append(f"{short}: its key or what belongs to it is not what was sealed")
+        else:
+            try:
+                bank.append(_restored(public[one.id], one, read))
+            except RecordError as error:
+                problems.append(f"{short}: {error}")
+        seen.add(one.id)
+    return Revealed(len(seen), tuple(problems), () if problems else tuple(bank))
+
+
+def _restored(public: Mapping[str, Any], one: Sealed, read: Callable[[Any, str], Asking]) -> bytes:
+    """The record's line: the public part as the export has it, the rest as it was sealed."""
+    record = {**public, **one.rest}
+    asked = read(record, "sealed and public part together")
+    if asked.id != one.id:
+        raise RecordError("the public text is not the one that the key was sealed for")
+    if problem := _certified(record):
+        raise RecordError(problem)
+    if is_published(record):
+        order = ("question", "answer", *_COMMON[1:])
+        known = {name: record[name] for name in order if name in record}
+        return json.dumps({**known, **record}, ensure_ascii=False).encode() + b"\n"
+    return to_line(to_question(record, "sealed and public part together"))
+
+
+def _certified(record: Mapping[str, Any]) -> str | None:
+    """What is wrong with the seeds of a certified question, None for nothing."""
+    promise, private = record.get("certificate"), record.get("private")
+    if not isinstance(promise, dict) or not isinstance(private, dict):
+        return None
+    seeds = ",".join(map(str, private.get("seeds") or ()))
+    if hashlib.sha256(seeds.encode()).hexdigest() == promise.get("commitment"):
+        return None
+    return "the seeds of its hidden worlds are not those that its certificate commits to"
+
+
+def guessable(records: Iterable[Mapping[str, Any]]) -> int:
+    """How many records a builder that guesses the seed could make again without a backtest, key and all."""
+    return sum(
+        record.get("scheme") in ("ladder", "published") and isinstance(record.get("seed"), int)
+        and record["seed"] < GUESSABLE_SEED
+        for record in records
+    )  # fmt: skip

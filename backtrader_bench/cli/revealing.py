@@ -1,0 +1,41 @@
+"""What ``bench reveal`` does and prints."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from backtrader_bench import store
+from backtrader_bench.agents.exports import make
+from backtrader_bench.errors import StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHOWN = 20
+
+
+def reveal(sealed: Path, folder: Path, output: Path | None, *, force: bool, as_json: bool) -> int:
+    """0 when every key is the one that was sealed, else 1."""
+    if output is not None:
+        store.check_target(output)
+        if output.exists() and not force:
+            raise StoreError(f"{output} exists; --force replaces it, or name another file")
+    found = make.reveal(sealed, folder)
+    if output is not None and not found.problems:
+        store.replace_file(output, found.bank)
+    if as_json:
+        click.echo(json.dumps({"questions": found.questions, "problems": list(found.problems)}, indent=2))
+        return int(bool(found.problems))
+    for line in found.problems[:SHOWN]:
+        click.echo(line)
+    if len(found.problems) > SHOWN:
+        click.echo(f"and {len(found.problems) - SHOWN} more; --json lists them")
+    if found.problems:
+        click.echo(f"not what was sealed: {len(found.problems)} problems, {found.questions} questions"
+                   + (f"; {output} was not written" if output else ""))  # fmt: skip
+        return 1
+    click.echo(f"{found.questions} keys are the ones that {folder} commits to" + (f": {output}" if output else ""))
+    return 0

@@ -1,0 +1,280 @@
+"""Exports without keys, attacked: what is written is a function of what is public, commitments hide and bind."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from backtrader_bench.agents.exports import make, sealing
+from backtrader_bench.cli.main import run
+from backtrader_bench.market import pins
+from backtrader_bench.mcq_builder.askers import hidden_asker
+from backtrader_bench.mcq_builder.build import contexts
+from backtrader_bench.mcq_builder.options import siblings
+from backtrader_bench.records import LETTERS, PRIVATE_FIELDS, Question, to_line
+from tests.agents.exports.made import bank, contents, export, lines, records
+from tests.agents.runs.made import published, write_bank
+from tests.helpers import settings, tape_of
+
+SECRET = b"0123456789abcdef0123456789abcdef"
+
+
+def sealed_export(form: str, file: Path, folder: Path, **more: Any) -> Path:
+    """A sealed export; where its keys are."""
+    made = export(form, file, folder, answers=False, **more)
+    assert made.sealed is not None
+    return made.sealed
+
+
+@pytest.fixture
+def same_nonces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nonces that count: what differs between two exports then comes from the banks."""
+    numbers = itertools.count()
+    monkeypatch.setattr(make.secrets, "token_hex", lambda size: f"{next(numbers):0{2 * size}x}")
+
+
+@pytest.mark.usefixtures("same_nonces")
+@pytest.mark.parametrize("form", make.FORMATS)
+def test_another_key_changes_nothing_but_commitments(form: str, tmp_path: Path) -> None:
+    """Whatever a key, a seed, a value or the order of a bank may be: the folder's bytes are the same."""
+    one = [*records(12), published(1), published(2, "D")]
+    other = [*records(12, seed=2), published(1, "C"), published(2, "A")]
+    assert [record["answer"] for record in one] != [record["answer"] for record in other]
+    assert [record.get("id") for record in one] == [record.get("id") for record in other]
+    for record in other:
+        record["note"] = f"the answer is {record['answer']}"
+        record["config"] = {**record["config"], "answer": record["answer"]}
+    seen = []
+    for name, bank_records in (("one", one), ("other", other[::-1])):
+        sealed_export(form, write_bank(tmp_path / f"{name}.jsonl", bank_records), tmp_path / name)
+        files = contents(tmp_path / name)
+        manifest = json.loads(files.pop("bench-export.json"))
+        commitments = manifest.pop("commitments")
+        assert list(commitments) == sorted(commitments)
+        seen.append((files, manifest, list(commitments), set(commitments.values())))
+    assert seen[0][:3] == seen[1][:3]
+    assert not seen[0][3] & seen[1][3]
+
+
+def hidden_bank(folder: Path, key: int, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A bank of real hidden-world questions, every key drawn as ``key``."""
+    monkeypatch.setattr(siblings, "draw_key", lambda secret, identity: key)
+    chosen = settings(strategy="macd_crossover", scheme="siblings")
+    of = contexts(chosen, tape_of(chosen), None)["macd_crossover"]
+    asker = hidden_asker(of.spec, of.tape, of.config, resampled=False, seed=1, secret=SECRET)
+    found = []
+    for template in ("net_pnl", "trade_outcomes", "max_drawdown"):
+        record = next((one for one in asker.questions(template) if isinstance(one, Question)), None)
+        if record is not None:
+            found.append(record)
+    assert len(found) > 1
+    for one in found:
+        pins.save(pins.find(one.tape, one.config["symbol"], None, None))
+    path = folder / f"bank{key}.jsonl"
+    path.write_bytes(b"".join(map(to_line, found)))
+    return path
+
+
+@pytest.mark.usefixtures("same_nonces")
+def test_questions_of_hidden_worlds_look_the_same_under_every_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Real ones: the key decides which bars go with the question, and nothing else that is written."""
+    looks, letters = set(), set()
+    for key in range(4):
+        file = hidden_bank(tmp_path, key, monkeypatch)
+        keys = sealed_export("hf", file, tmp_path / f"out{key}", tapes=False)
+        files = contents(tmp_path / f"out{key}")
+        for private in lines(file):
+            letters.add((private["id"], private["answer"]))
+            for seed in private["private"]["seeds"]:
+                assert not any(seed.encode() in data for data in files.values())
+            assert not any(private["tape"]["source"].encode() in data for data in files.values())
+        text = b"".join(data for name, data in files.items() if name.endswith(".jsonl")).decode()
+        for private in lines(file):
+            text = text.replace(private["tape"]["sha256"], "")
+        looks.add(text)
+        assert run(["reveal", str(keys), str(tmp_path / f"out{key}")]) == 0
+    assert len(looks) == 1
+    assert {letter for _, letter in letters} == set(LETTERS)
+
+
+def leaves(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every (name, value) in a decoded file, however deep."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name, inner
+            yield from leaves(inner)
+    if isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner)
+
+
+@pytest.mark.parametrize("form", make.FORMATS)
+def test_no_private_name_or_value_is_written(form: str, tmp_path: Path) -> None:
+    file = bank(tmp_path / "bank.jsonl")
+    sealed_export(form, file, tmp_path / "out")
+    private = {*PRIVATE_FIELDS, "labels", "target", "value_json", "option_origins_json", "answer_index"}
+    for name, data in contents(tmp_path / "out").items():
+        if name.endswith((".json", ".jsonl")):
+            for line in [data] if name.endswith(".json") else data.splitlines():
+                assert not {key for key, _ in leaves(json.loads(line))} & private, name
+        assert b"kept because" not in data
+        for record in lines(file):
+            for seed in record.get("private", {}).get("seeds", ()):
+                assert seed.encode() not in data
+    if form == "csv":
+        header = (tmp_path / "out" / "questions.csv").read_text().splitlines()[0].split(",")
+        assert "answer" not in header
+
+
+def guesses(record: dict[str, Any], nonces: list[str], place: int) -> Iterator[tuple[str, str]]:
+    """(letter, commitment) for every key a record could have, the rest known, under every nonce tried."""
+    for letter, nonce in itertools.product(LETTERS, nonces):
+        changed = {**record, "answer": letter}
+        public = sealing.public_record(changed)
+        rest = {name: value for name, value in changed.items() if name not in public or public[name] != value}
+        yield letter, sealing.commitment(sealing.Sealed(id=record["id"], place=place, nonce=nonce, rest=rest))
+
+
+def test_commitments_can_not_be_tried_out_without_their_nonces(tmp_path: Path) -> None:
+    """An attacker who knows everything but the letter, and tries the nonces that a careless program would use."""
+    made = records(6)
+    keys = sealed_export("csv", write_bank(tmp_path / "bank.jsonl", made), tmp_path / "out")
+    manifest = json.loads((tmp_path / "out" / "bench-export.json").read_bytes())
+    sealed = {one["id"]: one for one in lines(keys)[1:]}
+    assert len({one["nonce"] for one in sealed.values()}) == 6
+    assert all(len(one["nonce"]) == 64 for one in sealed.values())
+    easy = ["", "0" * 64, manifest["canary"], hashlib.sha256(b"").hexdigest()]
+    for place, record in enumerate(made):
+        promised = manifest["commitments"][record["id"]]
+        tried = [*easy, record["id"], hashlib.sha256(record["id"].encode()).hexdigest()]
+        assert promised not in {digest for _, digest in guesses(record, tried, place)}
+        # With the nonce it is one look: that is what the nonce is for, and that the attack works when it may.
+        known = [letter for letter, digest in guesses(record, [sealed[record["id"]]["nonce"]], place)
+                 if digest == promised]  # fmt: skip
+        assert known == [record["answer"]]
+
+
+def test_nonces_are_the_systems_random_numbers(tmp_path: Path) -> None:
+    assert make.secrets is secrets
+    file = bank(tmp_path / "bank.jsonl")
+    nonces = {one["nonce"] for name in ("one", "two")
+              for one in lines(sealed_export("csv", file, tmp_path / name))[1:]}  # fmt: skip
+    assert len(nonces) == 20
+
+
+@pytest.mark.parametrize("form", make.FORMATS)
+def test_reveal_gives_the_bank_back_byte_for_byte(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions = [msgspec.convert(record, Question) for record in records(5)]
+    file = tmp_path / "bank.jsonl"
+    file.write_bytes(b"".join(map(to_line, questions)) + b"".join(
+        json.dumps(published(number, letter)).encode() + b"\n" for number, letter in ((1, "B"), (2, "D"))))
+    keys = sealed_export(form, file, tmp_path / "out")
+    assert keys.stat().st_mode & 0o077 == 0
+    assert run(["reveal", str(keys), str(tmp_path / "out"), "-o", str(tmp_path / "back.jsonl")]) == 0
+    assert (tmp_path / "back.jsonl").read_bytes() == file.read_bytes()
+    assert "7 keys are the ones" in capsys.readouterr().out
+    assert run(["reveal", str(keys), str(tmp_path / "out"), "-o", str(tmp_path / "back.jsonl")]) == 2
+
+
+def change_key(keys: Path, folder: Path) -> None:
+    head, *rest = lines(keys)
+    rest[2]["rest"]["answer"] = next(letter for letter in LETTERS if letter != rest[2]["rest"]["answer"])
+    write_bank(keys, [head, *rest])
+
+
+def swap_keys(keys: Path, folder: Path) -> None:
+    head, *rest = lines(keys)
+    rest[0]["rest"], rest[1]["rest"] = rest[1]["rest"], rest[0]["rest"]
+    write_bank(keys, [head, *rest])
+
+
+def leave_one_out(keys: Path, folder: Path) -> None:
+    head, *rest = lines(keys)
+    write_bank(keys, [head, *rest[1:]])
+
+
+def change_nonce(keys: Path, folder: Path) -> None:
+    head, *rest = lines(keys)
+    rest[0]["nonce"] = "0" * 64
+    write_bank(keys, [head, *rest])
+
+
+def change_option(keys: Path, folder: Path) -> None:
+    path = folder / make.PUBLIC
+    path.write_bytes(path.read_bytes().replace(b"$1.50", b"$9.50"))
+
+
+def change_option_and_hash(keys: Path, folder: Path) -> None:
+    change_option(keys, folder)
+    manifest = json.loads((folder / "bench-export.json").read_bytes())
+    manifest["files"][make.PUBLIC] = hashlib.sha256((folder / make.PUBLIC).read_bytes()).hexdigest()
+    (folder / "bench-export.json").write_text(json.dumps(manifest))
+
+
+def change_a_table(keys: Path, folder: Path) -> None:
+    (folder / "questions.csv").write_text("other")
+
+
+CHANGES = [change_key, swap_keys, leave_one_out, change_nonce, change_option, change_option_and_hash, change_a_table]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda one: one.__name__)
+def test_a_change_after_the_sealing_is_found(
+    change: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys = sealed_export("csv", write_bank(tmp_path / "bank.jsonl", records(6)), tmp_path / "out")
+    change(keys, tmp_path / "out")
+    assert run(["reveal", str(keys), str(tmp_path / "out"), "-o", str(tmp_path / "back.jsonl")]) == 1
+    assert "not what was sealed" in capsys.readouterr().out
+    assert not (tmp_path / "back.jsonl").exists()
+
+
+def test_keys_are_never_replaced_and_never_in_the_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = bank(tmp_path / "bank.jsonl")
+    keys = sealed_export("csv", file, tmp_path / "out")
+    was = keys.read_bytes()
+    assert run(["export", "csv", str(file), "-o", str(tmp_path / "out"), "--no-answers", "--force"]) == 2
+    assert "never replaced" in capsys.readouterr().err
+    assert keys.read_bytes() == was
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    for place in (tmp_path / "out" / "k", tmp_path / "link" / "k", tmp_path / "x" / ".." / "out" / "k"):
+        words = ["export", "csv", str(file), "-o", str(tmp_path / "out"), "--no-answers", "--force"]
+        assert run([*words, "--sealed", str(place)]) == 2
+    assert run(["reveal", str(keys), str(tmp_path / "out")]) == 0
+
+
+def test_a_seed_that_can_be_guessed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--no-answers", "-o"]
+    for seed, warned in ((42, True), (2**41, False)):
+        made = [{**record, "seed": seed} for record in records(3)]
+        file = write_bank(tmp_path / f"{seed}.jsonl", made)
+        assert run(["export", "csv", str(file), *words, str(tmp_path / f"out{seed}")]) == 0
+        assert ("seed that can be guessed" in capsys.readouterr().err) == warned
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}\n", b'{"kind": "x"}\n', b"\xff\n", b'{"kind": "backtrader-bench sealed keys"}\n']
+)
+def test_what_is_no_sealed_file_is_one_line(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sealed_export("csv", bank(tmp_path / "bank.jsonl"), tmp_path / "out")
+    (tmp_path / "keys").write_bytes(content)
+    assert run(["reveal", str(tmp_path / "keys"), str(tmp_path / "out")]) == 2
+    assert run(["reveal", str(tmp_path / "out.sealed.jsonl"), str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 2 and "Traceback" not in said

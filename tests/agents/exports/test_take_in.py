@@ -1,0 +1,192 @@
+"""``bench import``: question files, and logs as Inspect and lm_eval write them (shapes taken from real ones)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backtrader_bench import store
+from backtrader_bench.agents.runs import manifest as manifests
+from backtrader_bench.agents.runs import read
+from backtrader_bench.cli.main import run
+from tests.agents.exports.made import bank, lines, records
+from tests.agents.runs.made import published, write_bank
+
+
+def inspect_sample(record: dict[str, Any], text: str, epoch: int = 1, **more: Any) -> dict[str, Any]:
+    """A sample as Inspect logs it, with the fields that matter."""
+    parts = [{"type": "reasoning", "reasoning": "<<< A >>>"}, {"type": "text", "text": text}]
+    said = {"role": "assistant", "content": parts}
+    return {
+        "id": record["id"], "epoch": epoch, "input": record["stem"], "choices": list(record["options"].values()),
+        "target": record["answer"], "messages": [{"role": "user", "content": record["stem"]}, said],
+        "output": {
+            "model": "m-1", "choices": [{"message": said, "stop_reason": "stop"}], "completion": text,
+            "usage": {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10, "input_tokens_cache_read": 2},
+        },
+        "scores": {"choice": {"value": "C", "answer": "A"}}, "started_at": "2026-01-02T03:04:05+00:00",
+        "total_time": 1.5, **more,
+    }  # fmt: skip
+
+
+def inspect_log(path: Path, samples: list[Any], **more: Any) -> Path:
+    """A JSON log."""
+    spec = {"task": "t", "model": "openai/m-1", "created": "2026-01-02T03:04:05+00:00",
+            "packages": {"inspect_ai": "0.3.285"}}  # fmt: skip
+    path.write_text(json.dumps({"version": 2, "status": "success", "eval": spec, "samples": samples, **more}))
+    return path
+
+
+def imported(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[dict[str, Any], list[Any]]:
+    capsys.readouterr()
+    assert run(["import", *map(str, words), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    return said, list(read.read_run(said["run"]).attempts)
+
+
+def test_replies_of_an_inspect_log_are_read_and_graded_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, made = bank(tmp_path / "bank.jsonl"), records()
+    right, wrong = made[0]["answer"], "A" if made[1]["answer"] != "A" else "B"
+    shown = dict(zip("ABCD", [made[2]["options"][letter] for letter in "BCDA"], strict=True))
+    where = next(letter for letter, text in shown.items() if text == made[2]["options"][made[2]["answer"]])
+    samples = [
+        inspect_sample(made[0], f"So it is.\n<<< {right} >>>"),
+        inspect_sample(made[0], f"ANSWER: {right}", epoch=2),
+        inspect_sample(made[1], f"ANSWER: {wrong}"),
+        inspect_sample(made[2], f"ANSWER: {where}", choices=list(shown.values())),
+        inspect_sample(made[3], "I can't say."),
+        inspect_sample(made[4], "", error={"message": "RateLimitError: 429 slow down", "traceback": ""}),
+        inspect_sample(made[5], "", limit={"type": "time", "limit": 60}),
+    ]
+    log = inspect_log(tmp_path / "log.json", samples)
+    said, attempts = imported(capsys, log, "--questions", file)
+    by = {(one.question_id, one.repeat): one for one in attempts}
+    first = by[made[0]["id"], 0]
+    assert (first.status, first.method, first.agent, first.backend) == ("correct", "strict", "openai/m-1", "inspect")
+    assert (first.usage.input, first.usage.cache_read, first.seconds) == (7, 2, 1.5)
+    assert (by[made[0]["id"], 1].status, by[made[0]["id"], 1].method) == ("correct", "lenient")
+    assert by[made[1]["id"], 0].status == "wrong"
+    rotated = by[made[2]["id"], 0]
+    assert (rotated.status, rotated.shift, rotated.shown) == ("correct", 1, where)
+    assert by[made[3]["id"], 0].status in ("unparsed", "refused")
+    failed = by[made[4]["id"], 0]
+    assert failed.status == "agent_error" and failed.error is not None and failed.error.kind == "rate_limit"
+    assert by[made[5]["id"], 0].status == "timeout"
+    # The log's scorer called all of them right.
+    assert (said["graded_alike"], said["graded_apart"]) == (3, 1)
+    manifest = read.read_run(said["run"]).manifest
+    assert manifest.sessions[0].versions["inspect"] == "0.3.285"
+    assert manifest.settings.repeats == 2 and manifest.settings.rotate
+    assert manifests.read(manifests.manifest_path(said["run"])) == manifest
+    assert run(["report", said["run"]]) == 0
+    assert run(["rescore", said["run"], "--dry-run"]) == 0
+    assert "0 read differently" in capsys.readouterr().out
+
+
+def test_a_tool_call_makes_the_mode_unless_it_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, made = bank(tmp_path / "bank.jsonl"), records()
+    sample = inspect_sample(made[0], f"<<< {made[0]['answer']} >>>")
+    sample["messages"].insert(1, {"role": "assistant", "content": "", "tool_calls": [
+        {"id": "1", "function": "bash", "arguments": {"cmd": "ls"}}]})  # fmt: skip
+    log = inspect_log(tmp_path / "log.json", [sample])
+    (one,) = imported(capsys, log, "--questions", file)[1]
+    assert (one.mode, one.status, one.tool_calls[0].name) == ("with-tools", "correct", "bash")
+    (one,) = imported(capsys, log, "--questions", file, "--mode", "no-tools")[1]
+    assert (one.mode, one.status) == ("no-tools", "tool_attempted")
+
+
+def lm_line(record: dict[str, Any], responses: list[Any], **more: Any) -> dict[str, Any]:
+    """A line of samples as lm_eval logs it."""
+    doc = {"id": record["id"], "choices": list(record["options"].values()), "answer": record["answer"]}
+    return {
+        "doc_id": 0, "doc": doc, "target": record["answer"], "arguments": {}, "resps": responses, "filtered_resps": [],
+        "filter": "strict", "metrics": ["exact_match"], "exact_match": 1.0, **more,
+    }  # fmt: skip
+
+
+def test_samples_of_lm_eval_are_read_by_text_or_likelihood(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, made = bank(tmp_path / "bank.jsonl"), records()
+    right = made[0]["answer"]
+    place = "ABCD".index(made[1]["answer"])
+    likely = [[["-2.5" if one != place else "-0.5", "False"]] for one in range(4)]
+    (tmp_path / "results_2026-01-02T03-04-05.678.json").write_text(json.dumps(
+        {"model_name": "our-model", "lm_eval_version": "0.4.13", "date": 1767323045.0}))
+    samples = write_bank(tmp_path / "samples_bench_2026-01-02T03-04-05.678.jsonl", [
+        lm_line(made[0], [[f"<<< {right} >>>", "no idea at all"]]),
+        lm_line(made[0], [[f"<<< {right} >>>", "no idea at all"]], filter="other"),
+        lm_line(made[1], likely, acc=1.0),
+    ])  # fmt: skip
+    said, attempts = imported(capsys, samples, "--questions", file)
+    assert said["agents"] == ["our-model"]
+    assert [(one.question_id == made[0]["id"], one.repeat, one.status) for one in attempts] == [
+        (True, 0, "correct"), (False, 0, "correct"), (True, 1, "unparsed")
+    ]  # fmt: skip
+    assert attempts[0].started == "2026-01-02T03:04:05+00:00"
+    assert run(["rescore", said["run"], "--dry-run"]) == 0
+    assert "0 read differently" in capsys.readouterr().out
+
+
+def test_question_files_go_into_the_store_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write_bank(tmp_path / "from elsewhere.jsonl", [published(1), published(2, "D")])
+    assert run(["import", str(file)]) == 0
+    target = store.folder("mcq") / "from_elsewhere.jsonl"
+    assert target.read_bytes() == file.read_bytes()
+    assert run(["import", str(file)]) == 0
+    assert "unchanged" in capsys.readouterr().out
+    write_bank(file, [published(3)])
+    assert run(["import", str(file)]) == 2
+    assert run(["import", str(file), "--name", "../../other"]) == 0
+    assert len(lines(target)) == 2
+    assert sorted(one.name for one in target.parent.iterdir()) == ["from_elsewhere.jsonl", "other.jsonl"]
+    assert run(["import", str(file), "--force"]) == 0
+    assert len(lines(target)) == 1
+
+
+def test_logs_find_their_questions_in_the_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["import", str(bank(tmp_path / "bank.jsonl"))]) == 0
+    one = records()[0]
+    log = inspect_log(tmp_path / "log.json", [inspect_sample(one, f"<<< {one['answer']} >>>")])
+    assert imported(capsys, log)[0]["statuses"] == {"correct": 1}
+
+
+ONE = records()[0]
+BAD: dict[str, Any] = {
+    "empty.jsonl": "",
+    "nothing.jsonl": "{}\n",
+    "text.jsonl": "hello\n",
+    "half.jsonl": json.dumps(published(1)) + "\n" + json.dumps({**published(2), "answer": "E"}) + "\n",
+    "array.json": "[]",
+    "other.json": "{}",
+    "cut.json": '{"version": 2, "eval": {',
+    "version.json": json.dumps({"version": 3, "eval": {}, "samples": [{}]}),
+    "none.json": json.dumps({"version": 2, "eval": {}, "samples": []}),
+    "sample.json": json.dumps({"version": 2, "eval": {}, "samples": [{"id": 3}]}),
+    "stranger.json": json.dumps({"version": 2, "eval": {}, "samples": [inspect_sample({**ONE, "id": "x"}, "A")]}),
+    "shuffled.json": json.dumps({"version": 2, "eval": {}, "samples": [
+        inspect_sample(ONE, "A", choices=[ONE["options"][letter] for letter in "BACD"])]}),
+    "zip.eval": "PK\x03\x04 and no more",
+    "noid.jsonl": json.dumps({**lm_line(ONE, [["A"]]), "doc": {}}) + "\n",
+    "shape.jsonl": json.dumps(lm_line(ONE, [])) + "\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_can_not_be_taken_in_is_one_line_and_leaves_nothing(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = bank(tmp_path / "bank.jsonl")
+    (tmp_path / name).write_text(BAD[name])
+    questions = [] if name == "half.jsonl" else ["--questions", str(file)]
+    assert run(["import", str(tmp_path / name), *questions]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ") and said.count("\n") == 1
+    home = store.home()
+    assert not [one for one in home.rglob("*") if one.is_file()]
+    assert not (home / "logs").exists() or not list((home / "logs").iterdir())
