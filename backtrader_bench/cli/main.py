@@ -27,6 +27,7 @@ COMMANDS = {
     "rescore": ("backtrader_bench.cli.rescore:rescore", "Read a run's stored replies again, offline."),
     "agents": ("backtrader_bench.cli.agents:agents", "List the agents that can be asked; try one."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
+    "db": ("backtrader_bench.cli.db:db", "Look after the store: check, count, query, follow it."),
 }
 
 
