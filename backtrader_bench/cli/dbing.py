@@ -262,19 +262,24 @@ def _told(line: bytes, *, as_json: bool) -> str:
         fields = None
     if not isinstance(fields, dict):
         return f"(unreadable, {len(line)} bytes)"
+    return plain("  ".join(str(part) for part in _parts(fields) if part))
+
+
+def _parts(fields: dict[str, Any]) -> list[Any]:
+    """What is worth seeing of a record; of any record, however odd."""
+    names: tuple[str, ...] = ("type", "difficulty", "scheme", "strategy_name")
     if "status" in fields:
-        error = fields.get("error") or {}
         names = ("started", "agent", "mode", "status")
-        parts = [*(fields.get(name) for name in names), error.get("kind"), str(fields.get("question_id"))[:12]]
-        parts += [fields.get("letter"), f"{fields.get('seconds', 0):.1f} s"]
+        error = fields.get("error")
+        kind = error.get("kind") if isinstance(error, dict) else None
+        more = [kind, str(fields.get("question_id"))[:12], fields.get("letter"), f"{fields.get('seconds')} s"]
     elif fields.get("kind") == "attempt":
-        reasons = ", ".join(fields.get("reasons") or ())
-        parts = [f"attempt {fields.get('attempt')}", fields.get("decision"), reasons, fields.get("category")]
+        names = ("kind", "attempt", "decision", "category", "reasons")
+        more = []
     elif "kind" in fields:
         names = ("kind", "run", "ended_by", "at", "question_id", "verdict", "reason")
-        parts = [fields.get(name) for name in names]
+        more = []
     else:
-        names = ("type", "difficulty", "scheme", "strategy_name")
-        parts = [str(fields.get("id", "published"))[:12], *(fields.get(name) for name in names)]
-    return plain("  ".join(str(part) for part in parts if part))
+        more = [str(fields.get("id", "published"))[:12]]
+    return [*(fields.get(name) for name in names), *more]
 

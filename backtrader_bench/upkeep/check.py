@@ -24,6 +24,7 @@ from backtrader_bench.records import (
     question_id,
     to_question,
 )
+from backtrader_bench.store import LONGEST_LINE
 from backtrader_bench.upkeep import places
 from backtrader_bench.upkeep.places import Line
 from backtrader_bench.upkeep.seen import Seen
@@ -174,7 +175,7 @@ class Checker:
             return Problem(fault, name, line.number, text)
 
         if line.too_long:
-            return problem("too_long", f"longer than {places.LONGEST_LINE >> 20} MiB")
+            return problem("too_long", f"longer than {LONGEST_LINE >> 20} MiB")
         if not line.whole:
             return problem("torn_tail", f"cut off after {len(line.data)} bytes, without a line end")
         try:

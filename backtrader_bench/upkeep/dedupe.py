@@ -15,6 +15,7 @@ from backtrader_bench import store
 from backtrader_bench.attempts import to_attempt
 from backtrader_bench.errors import RecordError, StoreError
 from backtrader_bench.records import is_published, parse_json, to_question
+from backtrader_bench.store import LONGEST_LINE
 from backtrader_bench.upkeep import places
 from backtrader_bench.upkeep.check import follows
 from backtrader_bench.upkeep.seen import Seen
@@ -67,7 +68,7 @@ def _lines(
         for line in places.lines(path, read):
             where = f"{path}, line {line.number}"
             if line.too_long or not line.whole:
-                fault = f"longer than {places.LONGEST_LINE >> 20} MiB" if line.too_long else "cut off"
+                fault = f"longer than {LONGEST_LINE >> 20} MiB" if line.too_long else "cut off"
                 raise RecordError(f"{where}: {fault}; bench db check names everything that is wrong")
             fields = parse_json(line.data, where)
             kind = "attempts" if isinstance(fields, dict) and ATTEMPT_MARK in fields else "questions"

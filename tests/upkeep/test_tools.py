@@ -111,7 +111,8 @@ def test_query_reads_the_records_themselves(old: Path, capsys: pytest.CaptureFix
     assert rows(capsys, "select kind, decision from summary order by kind") == [
         ["attempt", "tool_solver_correct"], ["session", ""]]  # fmt: skip
     assert rows(capsys, "select count(*) from reviews") == [["0"]]
-    assert run(["db", "query", "select agent, usage.input tokens from attempts where agent = 'oracle' limit 1", "--json"]) == 0
+    unknown = "select agent, usage.input tokens from attempts where agent = 'oracle' limit 1"
+    assert run(["db", "query", unknown, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"agent": "oracle", "tokens": None}
 
 
