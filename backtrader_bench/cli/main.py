@@ -33,6 +33,7 @@ COMMANDS = {
     "agents": ("backtrader_bench.cli.agents:agents", "List the agents that can be asked; try one."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
     "config": ("backtrader_bench.cli.config:config", "Show every option's value, and where it comes from."),
+    "doctor": ("backtrader_bench.cli.doctor:doctor", "What this machine has and lacks, each lack with its fix."),
     "db": ("backtrader_bench.cli.db:db", "Look after the store: check, count, query, follow it."),
 }
 EXPLAINING = frozenset({"config", "doctor"})
