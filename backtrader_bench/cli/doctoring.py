@@ -28,6 +28,12 @@ PYTHONS = ((3, 11), (3, 14))
 LEAST_FREE, FEW_FREE = 2**28, 2**31
 """Bytes: below the first runs fail soon, below the second it is said."""
 EXTRAS = {"db": "duckdb", "audit": "scikit-learn", "api": "openai", "cluster": "distributed"}
+ERROR_FIXES = {
+    "config": "correct that line; bench config --all lists every option",
+    "data": "install backtrader-bench again: its bundled prices are damaged",
+    "store": "change permissions, or set BENCH_HOME to another place",
+}
+"""By topic, where a check meets an error."""
 MARKS: dict[State, str] = {"ok": "ok", "note": "-", "problem": "!!"}
 
 
@@ -64,7 +70,7 @@ def _looked(topic: str, look: Callable[[], Iterator[Check]]) -> Iterator[Check]:
     try:
         yield from look()
     except BenchError as error:
-        yield Check(topic, "problem", str(error))
+        yield Check(topic, "problem", str(error), ERROR_FIXES.get(topic, "as the line says"))
 
 
 def _print(check: Check, *, first: bool) -> None:
