@@ -88,7 +88,7 @@ def _python() -> Iterator[Check]:
 
 
 def _packages() -> Iterator[Check]:
-    found, missing = [f"backtrader-bench {__version__}"], []
+    found, missing = [f"backtrader-bench {__version__}"], list[str]()
     try:
         lines = requires("backtrader-bench") or []
     except PackageNotFoundError:
