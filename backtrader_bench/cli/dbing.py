@@ -21,7 +21,7 @@ from backtrader_bench.agents.runs.questions import asking
 from backtrader_bench.cli.live import plain
 from backtrader_bench.mcq_builder.options.siblings import commitment, text_digest
 from backtrader_bench.miner import records as mined
-from backtrader_bench.miner.decisions import KEPT
+from backtrader_bench.miner.journal import PREFIX
 from backtrader_bench.upkeep import places
 from backtrader_bench.upkeep import tail as tails
 from backtrader_bench.upkeep.check import FIXES, Checker, Facts, Readers
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Problems of a kind that are printed without ``--all``."""
+TURNED_DOWN = ("duplicate", "not_well_posed")
+"""Decisions on mined questions that are never written down, even where solvers saw them."""
 HELD = 1000
 """Problems kept for ``--json``: a ruined store must not fill the memory."""
 VERSIONS: dict[Kind, int] = {"summary": mined.SUMMARY_VERSION, "reviews": mined.SUMMARY_VERSION}
@@ -45,7 +47,7 @@ def readers() -> Readers:
     """The records of all layers, for :class:`Checker`."""
     return Readers(
         summary=_summary, reviews=_review, versions=VERSIONS, question_files=_question_files, asked=_asked,
-        certificate=_certificate,
+        certificate=_certificate, mining=lambda run: run.startswith(PREFIX),
     )  # fmt: skip
 
 
@@ -53,7 +55,8 @@ def _summary(line: bytes, where: str) -> Facts:
     record = mined.read_line(line, where)
     if isinstance(record, mined.SessionLine):
         return Facts(record.run, None, None)
-    return Facts(record.run, f"attempt {record.attempt}", record.question_id if record.decision in KEPT else None)
+    stored = record.decision not in TURNED_DOWN
+    return Facts(record.run, f"attempt {record.attempt}", record.question_id, stored)
 
 
 def _review(line: bytes, where: str) -> Facts:

@@ -85,7 +85,9 @@ class Facts(NamedTuple):
     identity: str | None
     """Two of the same in a file are a fault; None where there may be many."""
     question: str | None
-    """A question that must be in the store."""
+    """The question that it is about."""
+    stored: bool = True
+    """Whether that must be in the store; some mined questions are turned down after solvers saw them."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ class Readers:
     """The question files that a run's manifest names."""
     asked: Callable[[Any, str], tuple[str, str]]
     """Id and key of any question, published ones too."""
+    mining: Callable[[str], bool]
+    """Whether a run of that name is a mining session."""
     certificate: Callable[[Question], str | None]
     """What a quick look at a certificate finds wrong."""
 
@@ -140,7 +144,8 @@ class Checker:
         yield from self._bank_manifests()
         yield from self._tapes(seen)
         yield from self._run_manifests(seen)
-        for kind in ("attempts", "summary", "reviews"):
+        # Summaries say of mined questions which were never to be kept, so they come before attempts.
+        for kind in ("summary", "attempts", "reviews"):
             for path in places.files(self.home, kind):
                 yield from self._file(kind, path, seen)
         for path, what in places.leftovers(self.home):
@@ -248,7 +253,7 @@ class Checker:
         if record.run != path.stem:
             yield Problem("wrong_run", name, line.number, f"of run {record.run[:80]}")
         if not seen.has("questions", record.question_id):
-            yield Problem("question_missing", name, line.number, f"no question {record.question_id[:12]} is here")
+            yield from self._no_question(record, name, line, seen)
         before = seen.before("attempts", record.id)
         if before is not None and (content == before.content or not follows(record, before.mark)):
             text = f"{'the same as' if content == before.content else 'asked again after a final outcome in'} "
@@ -256,13 +261,26 @@ class Checker:
         else:
             seen.put("attempts", record.id, name, line.number, content, record.status)
 
+    def _no_question(self, record: Attempt, name: str, line: Line, seen: Seen) -> Iterator[Problem]:
+        """Solvers of a mining session see questions before they are kept, or not."""
+        decided = seen.before("decided", f"{record.run} {record.question_id}")
+        if not self.readers.mining(record.run) or (decided is not None and decided.mark == "stored"):
+            yield Problem("question_missing", name, line.number, f"no question {record.question_id[:12]} is here")
+        elif decided is None and not seen.has("undecided", f"{record.run} {record.question_id}"):
+            seen.put("undecided", f"{record.run} {record.question_id}", name, line.number, b"")
+            text = "was never decided: the session was cut off; bench mine --resume goes on with it"
+            self.counts.notes.append(f"{name}, line {line.number}: question {record.question_id[:12]} {text}")
+
     def _other(self, kind: Kind, path: Path, line: Line, fields: Any, seen: Seen) -> Iterator[Problem]:
         name = self._name(path)
         reader = self.readers.summary if kind == "summary" else self.readers.reviews
         facts = reader(line.data, f"{name}, line {line.number}")
         if facts.run != path.stem:
             yield Problem("wrong_run", name, line.number, f"of run {facts.run[:80]}")
-        if facts.question is not None and not seen.has("questions", facts.question):
+        if facts.question is not None and kind == "summary":
+            mark = "stored" if facts.stored else "turned down"
+            seen.put("decided", f"{facts.run} {facts.question}", name, line.number, b"", mark)
+        if facts.question is not None and facts.stored and not seen.has("questions", facts.question):
             yield Problem("question_missing", name, line.number, f"no question {facts.question[:12]} is here")
         content = hashlib.sha256(line.data).digest()
         identity = facts.identity or f"line {content.hex()}"

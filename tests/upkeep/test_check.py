@@ -204,6 +204,22 @@ def test_questions_of_a_bank_elsewhere_are_found_by_the_manifest(
     assert checked(capsys)["problems"] == []
 
 
+def test_questions_that_a_mining_session_turned_down_or_never_decided_are_not_missed(
+    old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (old / KEPT).unlink()
+    path = f"db/attempts/{MINED}.jsonl"
+    missing = {("question_missing", SUMMARY, 1), ("question_missing", path, 1), ("question_missing", path, 2)}
+    assert found_in(checked(capsys)) == missing
+    change(SUMMARY, 1, decision="not_well_posed", reasons=["verifiers_disagree"])(old)
+    assert found_in(checked(capsys)) == set()
+    (old / SUMMARY).unlink()
+    report = checked(capsys)
+    assert found_in(report) == set()
+    (note,) = report["notes"]  # type: ignore[misc]
+    assert note.startswith(f"{path}, line 1: question ") and "bench mine --resume" in note
+
+
 def test_leftovers_are_notes(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cut(ATTEMPTS)(old)
     store.append_line(old / ATTEMPTS, lines(old / ATTEMPTS)[0].replace(b'"repeat": 0', b'"repeat": 0'))
