@@ -214,7 +214,7 @@ class Checker:
                 yield Problem(fault, name, line.number, text)
             if record.scheme != MINED:
                 seen.use_tape(record.tape.sha256, name, line.number, record.tape.source)
-        content = hashlib.sha256(line.data).digest()
+        content = hashlib.sha256(line.data).digest()[:16]
         before = seen.before("questions", identity)
         if before is None:
             seen.put("questions", identity, name, line.number, content, key)
@@ -247,7 +247,7 @@ class Checker:
     def _attempt(self, kind: Kind, path: Path, line: Line, fields: Any, seen: Seen) -> Iterator[Problem]:
         name = self._name(path)
         record = to_attempt(fields, f"{name}, line {line.number}")
-        content = hashlib.sha256(line.data).digest()
+        content = hashlib.sha256(line.data).digest()[:16]
         if fault := _attempt_fault(record):
             yield Problem("wrong_id", name, line.number, fault)
         if record.run != path.stem:
@@ -282,7 +282,7 @@ class Checker:
             seen.put("decided", f"{facts.run} {facts.question}", name, line.number, b"", mark)
         if facts.question is not None and facts.stored and not seen.has("questions", facts.question):
             yield Problem("question_missing", name, line.number, f"no question {facts.question[:12]} is here")
-        content = hashlib.sha256(line.data).digest()
+        content = hashlib.sha256(line.data).digest()[:16]
         identity = facts.identity or f"line {content.hex()}"
         before = seen.before(kind, f"{name} {identity}")
         if before is not None:

@@ -73,7 +73,7 @@ def _lines(
             fields = parse_json(line.data, where)
             kind = "attempts" if isinstance(fields, dict) and ATTEMPT_MARK in fields else "questions"
             new = _new_attempt if kind == "attempts" else _new_question
-            if new(fields, line, where, seen, asked):
+            if new(fields, line, str(path), seen, asked):
                 kept.kept[kind] += 1
                 yield line.data + b"\n"
             else:
@@ -81,8 +81,9 @@ def _lines(
 
 
 def _new_question(
-    fields: Any, line: Line, where: str, seen: Seen, asked: Callable[[Any, str], tuple[str, str]]
+    fields: Any, line: Line, file: str, seen: Seen, asked: Callable[[Any, str], tuple[str, str]]
 ) -> bool:
+    where = f"{file}, line {line.number}"
     if isinstance(fields, dict) and is_published(fields):
         identity, key = asked(fields, where)
     else:
@@ -90,24 +91,25 @@ def _new_question(
         identity, key = record.id, record.answer
     before = seen.before("questions", identity)
     if before is None:
-        seen.put("questions", identity, where, line.number, b"", key)
+        seen.put("questions", identity, file, line.number, b"", key)
         return True
     if before.mark != key:
-        raise RecordError(f"{where}: the key is {key}, but {before.mark} in {before.path}; find out which is right")
+        first = f"{before.path}, line {before.line}"
+        raise RecordError(f"{where}: the key is {key}, but {before.mark} in {first}; find out which is right")
     return False
 
 
 def _new_attempt(
-    fields: Any, line: Line, where: str, seen: Seen, asked: Callable[[Any, str], tuple[str, str]]
+    fields: Any, line: Line, file: str, seen: Seen, asked: Callable[[Any, str], tuple[str, str]]
 ) -> bool:
-    record = to_attempt(fields, where)
-    content = hashlib.sha256(line.data).digest()
+    record = to_attempt(fields, f"{file}, line {line.number}")
+    content = hashlib.sha256(line.data).digest()[:16]
     # Any earlier copy counts, not only the last record of that name: a file may have been appended to itself.
     if seen.has("lines", content.hex()):
         return False
     before = seen.before("attempts", record.id)
     if before is not None and not follows(record, before.mark):
         return False
-    seen.put("lines", content.hex(), where, line.number, b"")
-    seen.put("attempts", record.id, where, line.number, content, record.status)
+    seen.put("lines", content.hex(), file, line.number, b"")
+    seen.put("attempts", record.id, file, line.number, content, record.status)
     return True
