@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 HOUR, MINUTE = 2, 17
 """When: not on the hour, when everybody's jobs start."""
@@ -22,19 +21,18 @@ def command(python: str, options: Sequence[str]) -> list[str]:
     return [python, "-m", "backtrader_bench", "mine", *options, "--quiet"]
 
 
-def crontab(argv: Sequence[str], home: Path, path: str) -> str:
+def crontab(argv: Sequence[str], variables: Mapping[str, str]) -> str:
     """The line for ``crontab -e``; ``%`` would end the command, and so is escaped."""
-    words = ["env", f"BENCH_HOME={home}", f"PATH={path}", *argv]
+    words = ["env", *(f"{name}={value}" for name, value in variables.items()), *argv]
     text = " ".join(shlex.quote(word) for word in words).replace("%", r"\%")
     return f"{MINUTE} {HOUR} * * * {text}"
 
 
-def systemd(argv: Sequence[str], home: Path, path: str) -> dict[str, str]:
+def systemd(argv: Sequence[str], variables: Mapping[str, str]) -> dict[str, str]:
     """The two unit files of a user's timer, by name."""
     # In a command a dollar sign means a variable, in Environment= it doesn't.
     line = " ".join(_quoted(word.replace("$", "$$")) for word in argv)
-    settings = "\n".join(f"Environment={_quoted(f'{name}={value}')}" for name, value in (
-        ("BENCH_HOME", str(home)), ("PATH", path)))  # fmt: skip
+    settings = "\n".join(f"Environment={_quoted(f'{name}={value}')}" for name, value in variables.items())
     return {
         "bench-mine.service": (
             f"[Unit]\nDescription=Mine backtrader questions\n\n[Service]\nType=oneshot\n{settings}\nExecStart={line}\n"
@@ -68,12 +66,12 @@ def options_without(given: Sequence[str], left_out: Mapping[str, int]) -> list[s
     return kept
 
 
-def shown(argv: Sequence[str], home: Path, path: str) -> str:
+def shown(argv: Sequence[str], variables: Mapping[str, str]) -> str:
     """Everything that ``--print-cron`` prints."""
-    units = systemd(argv, home, path)
+    units = systemd(argv, variables)
     parts = [
         "# crontab -e: every night, quiet but for one line that sums up (cron mails it)",
-        crontab(argv, home, path),
+        crontab(argv, variables),
         "",
         "# or a systemd timer of your own: put the two files below into ~/.config/systemd/user/, then",
         "#   systemctl --user enable --now bench-mine.timer",

@@ -29,6 +29,8 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("BENCH_HOME", str(home / "bench"))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    # No bench.toml above the folder that the tests run in counts.
+    monkeypatch.setenv("BENCH_CONFIG", "")
     return home
 
 

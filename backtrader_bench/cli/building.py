@@ -12,6 +12,7 @@ from rich.table import Table
 
 from backtrader_bench import store
 from backtrader_bench.backtest.strategies import REGISTRY
+from backtrader_bench.cli import configuration
 from backtrader_bench.errors import BenchError, StoreError, UsageError
 from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder import output
@@ -61,6 +62,9 @@ def build(options: dict[str, Any], command: list[str]) -> int:
 def chosen(options: dict[str, Any]) -> Settings:
     """The settings of the command line, over those of a configuration file, over the defaults."""
     given = read_config(options["config_file"]) if options["config_file"] else {}
+    if options["config_file"] and configuration.said_on_command_line("config_file"):
+        # A file that is named now counts more than the project's defaults, but less than the flags beside it.
+        options = configuration.only_given(options, SETTINGS)
     flags = {name: options[name] for name in SETTINGS if options[name] not in (None, ())}
     merged = {**{output_name(name): value for name, value in given.items()}, **flags}
     if options["interactive"]:

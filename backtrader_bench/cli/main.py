@@ -7,11 +7,16 @@ import importlib
 import io
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from backtrader_bench import __version__
+from backtrader_bench.cli import configuration
 from backtrader_bench.errors import BenchError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # name -> (module.attribute, the line that `bench --help` shows). Listing them here keeps start-up free of imports.
 COMMANDS = {
@@ -31,7 +36,12 @@ COMMANDS = {
     "canary": ("backtrader_bench.cli.canary:canary", "Make a canary, or find one where it should not be."),
     "agents": ("backtrader_bench.cli.agents:agents", "List the agents that can be asked; try one."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
+    "config": ("backtrader_bench.cli.config:config", "Show every option's value, and where it comes from."),
+    "doctor": ("backtrader_bench.cli.doctor:doctor", "What this machine has and lacks, each lack with its fix."),
+    "db": ("backtrader_bench.cli.db:db", "Look after the store: check, count, query, follow it."),
 }
+EXPLAINING = frozenset({"config", "doctor"})
+HELP = frozenset({"-h", "--help"})
 
 
 class LazyGroup(click.Group):
@@ -47,7 +57,25 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
+        configuration.name_variables(command, (name,))
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command to run, with the defaults of ``bench.toml`` laid out for it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        # Help, completion and the commands that explain a faulty file must work where there is one.
+        if command is not None and name not in EXPLAINING and not ctx.resilient_parsing and not HELP & set(rest):
+            configuration.apply(ctx, str(name), command, COMMANDS)
+        return name, command, rest
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The verbs from the table alone: pressing TAB imports no command."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of verbs, from the table alone."""
@@ -67,9 +95,9 @@ def cli() -> None:
     bench run FILE --agent oracle --agent guesser, then: bench report last
     bench mine                  harder questions, offline or by an agent
 
-    Files go under $BENCH_HOME (default: the current folder). Exit codes: 0 done, 1 a check found mismatches or an
-    audit a leak, 2 usage or input, 3 something needed is missing, 4 another process holds the lock, 5 a cap ended
-    the session early, 130 interrupted.
+    Files go under $BENCH_HOME (default: the current folder). Options have defaults in bench.toml and in variables:
+    see bench config. Exit codes: 0 done, 1 a check found mismatches or an audit a leak, 2 usage or input, 3 something
+    needed is missing, 4 another process holds the lock, 5 a cap ended the session early, 130 interrupted.
     """
 
 
@@ -105,7 +133,7 @@ def run(argv: list[str] | None = None) -> int:
         return 0
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "bench"
-        return fail(f"{where}: {error.format_message()} (see '{where} --help')", error.exit_code)
+        return fail(f"{where}: {error.format_message()}{_origin(error)} (see '{where} --help')", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return fail("interrupted; what was finished is kept", 130)
     except BenchError as error:
@@ -119,6 +147,14 @@ def run(argv: list[str] | None = None) -> int:
             raise
         return fail(f"cannot write the output: {error.strerror}", 2)
     return outcome if isinstance(outcome, int) else 0
+
+
+def _origin(error: click.ClickException) -> str:
+    """Where a value that click refuses stands, unless on the command line."""
+    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
+        return ""
+    found = configuration.origin(error.ctx, str(error.param.name))
+    return f" (from {found})" if found else ""
 
 
 def fail(message: str, code: int) -> int:

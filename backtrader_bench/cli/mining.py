@@ -21,6 +21,7 @@ from rich.text import Text
 
 from backtrader_bench import store
 from backtrader_bench.agents.runs.budget import Caps, tokens_of
+from backtrader_bench.cli import configuration
 from backtrader_bench.errors import UsageError
 from backtrader_bench.miner import cron, journal, report, session
 from backtrader_bench.miner.decisions import ACCEPTED, DECISIONS, REVIEW
@@ -100,6 +101,7 @@ def _limits(options: Mapping[str, Any]) -> Limits:
 
 def _resumed(options: Mapping[str, Any]) -> SessionFile:
     """The session to go on with. UsageError: an option that would make it another one."""
+    options = configuration.only_given(options, [name for name in options if name not in FREE])
     given = [name for name, value in options.items() if name not in FREE and value not in (None, (), False)]
     if given:
         flag = "--" + given[0].replace("_agents", "_agent").replace("_models", "_model").replace("_", "-")
@@ -115,7 +117,10 @@ def _print_cron(options: Mapping[str, Any], argv: Sequence[str]) -> int:
     words = cron.options_without(argv[1:] if argv[:1] == ["mine"] else argv, {
         "--print-cron": 0, "--quiet": 0, "-q": 0})  # fmt: skip
     command = cron.command(sys.executable, [_absolute(word) for word in words])
-    click.echo(cron.shown(command, store.home(), os.environ.get("PATH", os.defpath)))
+    variables = {
+        "BENCH_HOME": str(store.home()), "PATH": os.environ.get("PATH", os.defpath), **configuration.in_effect("mine"),
+    }  # fmt: skip
+    click.echo(cron.shown(command, variables))
     return 0
 
 

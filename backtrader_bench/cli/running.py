@@ -20,7 +20,7 @@ from backtrader_bench.agents.runs.perform import Running
 from backtrader_bench.agents.runs.schedule import GIVE_UP_AFTER
 from backtrader_bench.agents.runs.tally import tally
 from backtrader_bench.attempts import FINAL
-from backtrader_bench.cli import live
+from backtrader_bench.cli import configuration, live
 from backtrader_bench.errors import UsageError
 from backtrader_bench.templates.prompts import system_text
 
@@ -40,6 +40,8 @@ EXIT = {"done": 0, "incomplete": 3, "budget": 5, "interrupted": 130}
 
 def run(options: dict[str, Any], command: list[str]) -> int:
     """Ask what the command line asks for; returns the exit code."""
+    if options["resume"]:
+        options = configuration.only_given(options, [*sessions.BINDING, "run_name"])
     given = {name: options[name] for name in sessions.BINDING if options[name] not in (None, ())}
     running = _running(options)
     console = Console(stderr=True)

@@ -73,9 +73,9 @@ def recall(symbol: str, start: str | None, end: str | None) -> Tape | None:
     return load_pin(str(last["sha256"]), symbol, str(last["source"])) if last else None
 
 
-def pinned() -> Iterator[Path]:
-    """The files of the store's tapes, by hash; what is named otherwise is passed over."""
-    folder = store.home() / "db" / "tapes"
+def pinned(home: Path | None = None) -> Iterator[Path]:
+    """The files of a store's tapes (default: this one's), by hash; what is named otherwise is passed over."""
+    folder = (home or store.home()) / "db" / "tapes"
     with suppress(FileNotFoundError):
         for path in sorted(folder.iterdir()):
             if SHA256.fullmatch(path.name.removesuffix(".csv.gz")) and path.name.endswith(".csv.gz"):

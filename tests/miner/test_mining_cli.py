@@ -98,10 +98,10 @@ def test_exit_codes_of_nights_that_went_otherwise(
 
 def test_cron_words() -> None:
     argv = cron.command("/opt/a b/python", ["--run-name", "50%", "--prices", "/x/$p.toml"])
-    line = cron.crontab(argv, Path("/srv/bench"), "/usr/bin:/bin")
+    line = cron.crontab(argv, {"BENCH_HOME": "/srv/bench", "PATH": "/usr/bin:/bin"})
     assert r"50\%" in line
     assert shlex.split(line.replace(r"\%", "%"))[5:8] == ["env", "BENCH_HOME=/srv/bench", "PATH=/usr/bin:/bin"]
-    units = cron.systemd(argv, Path("/srv/100%"), "/usr/bin")
+    units = cron.systemd(argv, {"BENCH_HOME": "/srv/100%", "PATH": "/usr/bin"})
     assert 'Environment="BENCH_HOME=/srv/100%%"' in units["bench-mine.service"]
     assert '"/x/$$p.toml"' in units["bench-mine.service"]
     assert "OnCalendar=*-*-* 02:17:00" in units["bench-mine.timer"]

@@ -1,0 +1,233 @@
+"""``bench.toml``, variables and flags: who wins, what is refused, and what ``bench config`` says of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from backtrader_bench.cli import configuration
+from backtrader_bench.cli.main import COMMANDS, cli, run
+
+BENCH = [sys.executable, "-m", "backtrader_bench"]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with an inner folder, from which commands run."""
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    monkeypatch.delenv("BENCH_CONFIG", raising=False)
+    return tmp_path
+
+
+def write(project: Path, text: str) -> Path:
+    path = project / "bench.toml"
+    path.write_text(text)
+    return path
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run(["config", "--json", *words]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_flags_before_variables_before_the_file_before_defaults(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(project, "[run]\nrepeats = 2\njobs = 2\nretries = 2\n")
+    monkeypatch.setenv("BENCH_RUN_JOBS", "3")
+    monkeypatch.setenv("BENCH_RUN_RETRIES", "3")
+    found = shown(capsys, "run", "--retries", "4")
+    told = {name: (one["value"], one["from"], one["where"]) for name, one in found["commands"]["run"].items()}
+    assert told["retries"] == (4, "command line", "")
+    assert told["jobs"] == (3, "variable", "$BENCH_RUN_JOBS")
+    assert told["repeats"] == (2, "bench.toml", str(path))
+    assert told["timeout"][1] == "default"
+    assert found["file"] == str(path)
+
+
+def test_a_command_runs_with_what_config_shows(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, '[build]\nnum-questions = 2\ndata = "synthetic:calm:3"\nsymbol = "SYNA"\ndifficulty = "easy"\n'
+                   "start_date = 2016-01-04\nend-date = 2016-09-01\nscheme = 'ladder'\njson = true\n")  # fmt: skip
+    assert run(["build", "-o", "bank.jsonl", "-n", "1"]) == 0
+    capsys.readouterr()
+    (record,) = [json.loads(line) for line in Path("bank.jsonl").read_text().splitlines()]
+    assert (record["config"]["symbol"], record["config"]["start_date"]) == ("SYNA", "2016-01-04")
+
+
+def test_every_type_of_option(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, """
+        [run]
+        agent = ["oracle", "command:python3 my.py"]
+        rotate = true
+        max_cost = 5
+        [build]
+        strategy = "all"
+        strategy-params = {pfast = 8}
+        start-date = 2010-01-01
+        [agents.test]
+        timeout = 9
+        [data.show]
+        json = true
+    """)
+    commands = shown(capsys)["commands"]
+    assert commands["run"]["agent"]["value"] == ["oracle", "command:python3 my.py"]
+    assert (commands["run"]["rotate"]["value"], commands["run"]["max-cost"]["value"]) == (True, 5)
+    assert commands["build"]["strategy"]["value"] == ["all"]
+    assert json.loads(commands["build"]["strategy-params"]["value"]) == {"pfast": 8}
+    assert commands["build"]["start-date"]["value"] == "2010-01-01"
+    assert commands["agents test"]["timeout"]["value"] == 9
+    assert list(commands["data show"]) == ["json"]
+
+
+# what stands in the file -> what must be said of it
+WRONG = {
+    "[run]\nrepeat = 2": "[run]: 'repeat' is no option of it; did you mean 'repeats'?",
+    "[rum]\njobs = 2": "[rum] is no command; did you mean 'run'?",
+    "jobs = 2": "'jobs' stands in no table; settings stand under their command, as [run]",
+    "[run]\nrotate = 1": "[run]: rotate is 1; it must be true or false",
+    "[run]\njobs = [1]": "[run]: jobs is a list; it takes one value",
+    "[run]\njobs = true": "[run]: jobs is true; it is no switch",
+    "[run]\ndry-run = true\ndry_run = true": "'dry_run' is there twice, with - and with _",
+    "[run]\nhelp = true": "'help' is no option of it",
+    "[agents.tset]\ntimeout = 2": "[agents]: 'tset' is no option of it; did you mean 'test'?",
+    "[agents.test]\nmodel = 2": "[agents.test]: 'model' is no option of it; did you mean 'mode'?",
+    "[run": "not TOML",
+    "[run]\njobs = 'x'": "Invalid value for '--jobs'",
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_is_said_in_a_line(text: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(project, text)
+    words = ["agents", "test", "oracle"] if "agents" in text else ["run", "bank.jsonl"]
+    for command in (words, ["config"]):
+        assert run(command) == 2
+        told = capsys.readouterr()
+        assert WRONG[text] in told.err and str(path) in told.err and told.err.count("\n") == 1
+    assert run(["run", "--help"]) == 0  # help is there whatever the file says
+
+
+def test_bytes_that_are_no_text(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "bench.toml").write_bytes(b"[run]\nrun-name = '\xff'")
+    assert run(["config"]) == 2
+    assert "not UTF-8 (byte 18)" in capsys.readouterr().err
+
+
+def test_the_nearest_file_counts_and_the_variable_names_another(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project, "[run]\njobs = 1")
+    write(project / "inner", "[run]\njobs = 2")
+    assert shown(capsys)["commands"]["run"]["jobs"]["value"] == 2
+    monkeypatch.setenv("BENCH_CONFIG", str(project / "bench.toml"))
+    assert shown(capsys)["commands"]["run"]["jobs"]["value"] == 1
+    monkeypatch.setenv("BENCH_CONFIG", "")
+    assert (shown(capsys)["commands"], shown(capsys)["file"]) == ({}, None)
+    monkeypatch.setenv("BENCH_CONFIG", "nowhere.toml")
+    assert run(["config"]) == 2
+    assert "BENCH_CONFIG names nowhere.toml, and there is no such file" in capsys.readouterr().err
+
+
+def test_a_file_of_somebody_else_above_is_not_taken(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(project, "[run]\njobs = 2")
+    own = path.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: own + 1)
+    monkeypatch.setattr(configuration, "ROOT", -1)
+    assert run(["config"]) == 2
+    assert f"{path} belongs to another user" in capsys.readouterr().err
+    monkeypatch.chdir(project)
+    assert run(["config"]) == 0
+
+
+def test_a_variable_that_sets_nothing_is_noted(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BENCH_RUN_AGNET", "oracle")
+    assert shown(capsys)["notes"] == ["BENCH_RUN_AGNET sets nothing; did you mean 'BENCH_RUN_AGENT'?"]
+
+
+def test_no_two_options_share_a_variable() -> None:
+    def variables(command: click.Command) -> list[str]:
+        inner = command.commands.values() if isinstance(command, click.Group) else ()
+        own = [str(one.envvar) for one in configuration.settable(command)]
+        return own + [name for one in inner for name in variables(one)]
+
+    found = [name for word in COMMANDS for name in variables(cli.get_command(click.Context(cli), word))]
+    assert len(found) == len(set(found)) > 100
+
+
+def test_a_file_given_by_a_flag_counts_more_than_project_defaults(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project, "[build]\nnum-questions = 3\nseed = 3\nscheme = 'ladder'\n")
+    Path("mine.toml").write_text('num_questions = 2\ndifficulty = "easy"\ndata = "synthetic:calm:3"\nsymbol = "SYNA"\n'
+                                 'start_date = "2016-01-04"\nend_date = "2016-09-01"\nscheme = "ladder"\n')  # fmt: skip
+    assert run(["build", "--config", "mine.toml", "--seed", "9", "-o", "bank.jsonl", "--json"]) == 0
+    records = [json.loads(line) for line in Path("bank.jsonl").read_text().splitlines()]
+    assert (len(records), {one["seed"] for one in records}) == (2, {9})
+
+
+def test_project_defaults_do_not_change_a_run_that_is_resumed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bank = Path(__file__).resolve().parents[1] / "data" / "store_v1" / "db" / "mcq" / "v1.jsonl"
+    assert run(["run", str(bank), "--agent", "guesser", "-q"]) == 0
+    write(project, '[run]\nagent = ["oracle"]\nrun-name = "other"\nrepeats = 3\nquiet = true\n')
+    assert run(["run", "--resume", "last"]) == 0
+    capsys.readouterr()
+    assert run(["run", "--resume", "last", "--repeats", "3"]) == 2  # a flag still is a wish, and refused
+    assert "repeats" in capsys.readouterr().err
+
+
+def test_a_night_finds_the_same_settings(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(project, "[mine]\nattempts = 3\n")
+    monkeypatch.setenv("BENCH_MINE_SEED", "5")
+    monkeypatch.setattr(sys, "argv", ["bench", "mine", "--print-cron"])
+    assert run(["mine", "--print-cron"]) == 0
+    text = capsys.readouterr().out
+    assert f"BENCH_CONFIG={path} BENCH_MINE_SEED=5 " in text
+    assert f'Environment="BENCH_CONFIG={path}"' in text
+
+
+def completed(words: str, count: int) -> list[str]:
+    """What a shell is offered for a line; the last word is being typed."""
+    code = (
+        "import sys\nfrom backtrader_bench.cli.main import run\n"
+        "try:\n    run([])\nexcept SystemExit:\n    pass\n"
+        "print('MODULES', *{name.split('.')[0] for name in sys.modules})"
+    )
+    env = {**os.environ, "_BENCH_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    offered, _, loaded = done.stdout.partition("MODULES ")
+    assert not set(loaded.split()) & {"rich", "msgspec", "numpy", "pandas", "backtrader", "jinja2", "filelock"}
+    return [line.partition(",")[2] for line in offered.splitlines()]
+
+
+def test_completion_offers_verbs_options_and_choices(project: Path) -> None:
+    write(project, "[nonsense")  # a faulty file is no reason to complete nothing
+    assert completed("bench re", 1) == [name for name in COMMANDS if name.startswith("re")]
+    assert completed("bench db s", 2) == ["stats"]
+    assert "--max-cost" in completed("bench run --max", 2)
+    assert completed("bench run --mode ", 3) == ["no-tools", "with-tools"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_are_printed(shell: str, tmp_path: Path) -> None:
+    env = {**os.environ, "_BENCH_COMPLETE": f"{shell}_source"}
+    done = subprocess.run(BENCH, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "_BENCH_COMPLETE" in done.stdout and "bench" in done.stdout
