@@ -67,8 +67,9 @@ def _floor(table: Table, given: float | None, seed: int) -> Floor | None:
 
 
 def _write_page(path: Path, found: Report, table: Table, data: Path | None) -> None:
-    from backtrader_bench.agents.reports import charts, page
-    from backtrader_bench.agents.reports.pack import ChartPack
+    from backtrader_bench.agents.reports import page
+    from backtrader_bench.mcq_builder.pages import charts
+    from backtrader_bench.mcq_builder.pages.pack import ChartPack
 
     pack = ChartPack()
     with _bar() as progress:
