@@ -40,7 +40,7 @@ EXIT_CODES = (
               help="Questions below which a bank, or a subset, is too small to judge. [1000]")
 @click.option("--permutations", type=click.IntRange(99, 100_000), default=999, help="Redraws of the keys. [999]")
 def audit(**options: Any) -> int:
-    """Can a script that runs no backtest guess the keys? Needs the extra: pip install 'backtrader-bench[audit]'.
+    """Can a script that runs no backtest guess the keys? Trained attackers need pip install 'backtrader-bench[audit]'.
 
     Attackers see the text and the options alone. Those that beat 1/4 by more than chance are a leak; a bank too small
     to show one is called too small, with the smallest leak that it could show. Published files work too.

@@ -18,6 +18,7 @@ COMMANDS = {
     "build": ("backtrader_bench.cli.build:build", "Build multiple-choice questions from backtests."),
     "check": ("backtrader_bench.cli.check:check", "Compute every key of a question file again, with two engines."),
     "show": ("backtrader_bench.cli.show:show", "Show a question, its options and the backtest behind it."),
+    "page": ("backtrader_bench.cli.page:page", "A browsable HTML page of a bank, with or without its keys."),
     "audit": ("backtrader_bench.cli.audit:audit", "Test whether keys can be guessed without a backtest."),
     "run": ("backtrader_bench.cli.run:run", "Ask agents the questions of a bank, and keep every attempt."),
     "report": ("backtrader_bench.cli.report:report", "What runs show: accuracy, failures, agents compared."),
