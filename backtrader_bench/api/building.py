@@ -73,7 +73,7 @@ def build(
         bank = build_bank(
             chosen, tape, spread(fetch, jobs, cluster), cache=_cache() if cache else None,
             exclude=frozenset(question for one in exclude for question in ids(Path(one))),
-            secret=_secret(chosen, secret_file and Path(secret_file)), progress=progress,
+            secret=_secret(chosen, Path(secret_file) if secret_file else None), progress=progress,
         )  # fmt: skip
         if not bank.questions:
             raise UsageError(f"no question can be asked: {_reasons(bank) or 'everything is excluded'}")

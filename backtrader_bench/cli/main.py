@@ -27,6 +27,7 @@ COMMANDS = {
     "review": ("backtrader_bench.cli.review:review", "Judge mined questions that their solver got wrong."),
     "rescore": ("backtrader_bench.cli.rescore:rescore", "Read a run's stored replies again, offline."),
     "agents": ("backtrader_bench.cli.agents:agents", "List the agents that can be asked; try one."),
+    "demo": ("backtrader_bench.cli.demo:demo", "The whole way in a minute, offline, ending with pages to look at."),
     "data": ("backtrader_bench.cli.data:data", "List, show, fetch and verify price data."),
 }
 

@@ -31,7 +31,7 @@ CHUNK = 40
 SHORT = 12
 """Characters of an id in lists and addresses."""
 LONGEST_ASK = 160
-NO_KEYS = {"answer": LETTERS[0], "value": None, "option_origins": {}, "seed": 0}
+NO_KEYS: dict[str, Any] = {"answer": LETTERS[0], "value": None, "option_origins": {}, "seed": 0}
 """Stands in for the fields that an export without answers lacks, while it is read; nothing of it is shown."""
 HIDES_CHART = "left out of a page without answers: it would show them"
 

@@ -35,11 +35,17 @@ async function show(id) {
   page.replaceChildren(steps(place),
     el("h1", {}, found.ask.split("\n")[0].slice(0, 200)),
     el("p", { class: "dim" }, kinds, el("br"), el("small", {}, found.id)),
-    el("div", { class: "two" }, el("div", {}, el("div", { class: "stem" }, found.stem), list, secret), chart,
+    el("div", { class: found.chart === undefined || found.chart === null ? "one" : "two" }, el("div", {}, stem(found.stem), list, secret), chart,
       el("div", {}, el("h2", {}, "Provenance"), table([["record", found.where], ...found.facts]))));
   fillOptions(list, found, false);
   fillSecret(list, secret, found, $("all") && $("all").checked);
   await fill(chart, found);
+}
+
+// Mined questions hold code between fences.
+function stem(text) {
+  const parts = text.split(/^```\w*\n([^]*?)^```$/m);
+  return el("div", { class: "stem" }, parts.map((part, at) => (at % 2 ? el("pre", { tabindex: "0" }, part.trimEnd()) : part.replace(/^\n|\n$/g, ""))));
 }
 
 function fillOptions(list, found, open) {
@@ -54,7 +60,7 @@ function fillSecret(list, box, found, open) {
   if (found.key === undefined) return;
   fillOptions(list, found, open);
   const button = el("button", { type: "button", "aria-expanded": String(Boolean(open)) }, open ? "Hide the key" : "Show the key");
-  button.addEventListener("click", () => { fillSecret(list, box, found, !open); box.querySelector("button").focus(); });
+  button.addEventListener("click", () => { fillSecret(list, box, found, !open); box.querySelector("button").focus({ preventScroll: true }); });
   box.replaceChildren(button);
   if (!open) return;
   box.append(table([["key", found.key], ...found.secret]));
