@@ -60,7 +60,7 @@ function ticks(low, high, count) {
   const rough = (high - low) / count || 1, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
   const found = [];
-  for (let at = Math.ceil(low / step); at * step <= high; at++) found.push(at * step);
+  for (let at = Math.ceil(low / step); at * step <= high; at++) found.push(at * step || 0); // never -0
   return found;
 }
 
@@ -70,7 +70,7 @@ function pane(shown, top, height) {
   const low = known.reduce((a, b) => Math.min(a, b)), high = known.reduce((a, b) => Math.max(a, b));
   const room = (high - low || Math.abs(high) || 1) * 0.06;
   const y = (value) => top + height - ((value - low + room) / (high - low + 2 * room)) * height;
-  return { y, top, height, marks: ticks(low, high, height > 100 ? 4 : 2) };
+  return { y, top, height, marks: ticks(low, high, height > 100 ? 4 : 3) };
 }
 
 function path(values, offset, x, y, klass) {
