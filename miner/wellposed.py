@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
@@ -78,8 +79,8 @@ def stem_flaws(stem: str) -> list[Flaw]:
     """What is wrong with a question's words alone."""
     if len(stem) > LONGEST:
         return [Flaw("question_too_long", f"the question has {len(stem):,} characters, more than {LONGEST:,}")]
-    if any("\ud800" <= char <= "\udfff" for char in stem):
-        return [Flaw("question_not_text", "the question holds half a character (a lone surrogate)")]
+    if strange := next((char for char in stem if _is_strange(char)), None):
+        return [Flaw("question_not_text", f"the question holds the character U+{ord(strange):04X}")]
     prose = _FENCED.sub(" ", stem)
     if len(" ".join(prose.split())) < SHORTEST:
         return [Flaw("no_question", f"the question is {' '.join(stem.split())[:SHORTEST]!r}")]
@@ -87,6 +88,11 @@ def stem_flaws(stem: str) -> list[Flaw]:
     if len(letters) >= 3:
         return [Flaw("options_in_stem", "the question lists options of its own")]
     return []
+
+
+def _is_strange(char: str) -> bool:
+    """Half characters, and what would steer a terminal rather than show."""
+    return "\ud800" <= char <= "\udfff" or (unicodedata.category(char) == "Cc" and char not in "\n\r\t")
 
 
 def option_flaws(stem: str, made: Converted) -> list[Flaw]:
@@ -135,7 +141,8 @@ def strange_numerals(code: str, stem: str) -> list[str]:
     """Numerals that stand in a string of the program and in the stem, but nowhere in what the program computes with.
 
     What is printed from a variable is true by itself. A number written into the sentence is a claim about the code: it
-    must be one of its numbers, as it is or as a percentage, or what its arithmetic on numbers amounts to.
+    must be one of its numbers, as it is or as a percentage, or what its arithmetic on numbers amounts to; whole numbers
+    may be off by one, since what is decided on the tenth bar is bought on the eleventh.
     """
     try:
         tree = ast.parse(code)
@@ -146,6 +153,7 @@ def strange_numerals(code: str, stem: str) -> list[str]:
     if not stated:
         return []
     allowed = numbers | _folded(tree) | SMALL | _defaults(tree)
+    allowed |= {one + step for one in numbers if one < 1e15 and one == int(one) for step in (-1.0, 1.0)}
     dates = {part for text in texts for found in _DATE.findall(text) for part in found.split("-")}
     return [
         token for token, (value, percent) in stated.items()

@@ -62,9 +62,12 @@ def cli() -> None:
     bench build                 30 questions on bundled data, into db/mcq/
     bench check db/mcq/*.jsonl  every key computed again by two engines
     bench audit db/mcq/*.jsonl  can the keys be guessed without a backtest?
+    bench run FILE --agent oracle --agent guesser, then: bench report last
+    bench mine                  harder questions, offline or by an agent
 
     Files go under $BENCH_HOME (default: the current folder). Exit codes: 0 done, 1 a check found mismatches or an
-    audit a leak, 2 usage or input, 3 something needed is missing, 4 another process holds the lock, 130 interrupted.
+    audit a leak, 2 usage or input, 3 something needed is missing, 4 another process holds the lock, 5 a cap ended
+    the session early, 130 interrupted.
     """
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,8 +15,11 @@ from backtrader_bench.miner.categories import CATEGORIES, category_of, counted, 
 from backtrader_bench.miner.convert import Converted, convert
 from backtrader_bench.miner.offline.program import program, stem
 from backtrader_bench.miner.offline.scenario import RULES, scenario
+from backtrader_bench.miner.question import Origin, question_of
 from backtrader_bench.miner.similar import Known, masked
 from backtrader_bench.miner.wellposed import Printed, flaws, strange_numerals
+from backtrader_bench.records import Question
+from tests.miner.sessions import run_here
 
 STEM = "Cash is $10,000. A position is bought above SMA(20) with 0.2% commission. What is the final value?"
 CODE = '''
@@ -56,6 +61,9 @@ def text(words: str) -> Printed:
 @pytest.mark.parametrize(("base", "wanted"), [
     (text(""), ["no_question"]),
     (text("What?"), ["no_question"]),
+    (text(f"{STEM} \x1b[2J"), ["question_not_text"]),
+    (text(f"{STEM} \ud800"), ["question_not_text"]),
+    (text(f"{STEM} {'x' * 60_000}"), ["question_too_long"]),
     (text(f"{STEM}\nA. $1.00\nB. $2.00\nC. $3.00\nD. $4.00"), ["options_in_stem"]),
     (text(f"{STEM}\n- (A) up\n- (B) down\n- (C) flat"), ["options_in_stem"]),
     (text(f"{STEM} It is not $10,777.00."), ["option_in_stem"]),
@@ -108,6 +116,20 @@ def test_numerals_of_the_text_are_those_of_the_code(change: tuple[str, str] | tu
     source = code.replace("import os", "").replace('os.environ["MCQ_SEED"]', "5").replace("bt.ind.RSI", "None")
     exec(source, {"print": lines.append}, space)
     assert strange_numerals(code, lines[0]) == strange
+
+
+CLEAN = sorted((Path(__file__).parents[1] / "data" / "verifiers" / "clean").glob("*.py"))
+
+
+@pytest.mark.parametrize("file", CLEAN, ids=lambda file: file.stem)
+def test_no_clean_program_is_refused_for_its_words(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # one of them writes its prices down before it reads them
+    code, said = file.read_text(), []
+    for seed in (777, 1786, 2795, 3804, 4813):
+        fields = dict(line.split(": ", 1) for line in run_here(code, seed).stdout.splitlines() if "_JSON: " in line)
+        said.append(Printed(seed, json.loads(fields["QUESTION_JSON"]), json.loads(fields["ANSWER_VALUE_JSON"])))
+    made = question_of(code, said[0], said[1:], Origin("r/attempt_001", "x", 1, 1), {})
+    assert isinstance(made, Question), made
 
 
 def test_code_that_is_no_python_says_nothing_of_numerals() -> None:
