@@ -17,7 +17,7 @@ EXIT_CODES = (
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--generate", type=click.IntRange(1, 1_000_000), metavar="N",
               help="Audit the generator instead: N new questions over many configurations.")
-@click.option("--scheme", help="With --generate: how options are made. [ladder]")
+@click.option("--scheme", help="With --generate: how options are made. [siblings]")
 @click.option("--template", multiple=True, help="With --generate: only this template; repeatable. [all]")
 @click.option("--strategy", multiple=True, help="With --generate: only this strategy; repeatable. [all]")
 @click.option("--data", help="With --generate: a source of bars as in bench build. [synthetic bars of all regimes]")
