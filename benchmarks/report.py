@@ -40,8 +40,9 @@ def main() -> int:
 
 def measured(options: argparse.Namespace, home: Path) -> int:
     """Make runs, report on them, print what it took."""
-    from backtrader_bench.agents.reports import charts, floor, gather, measure, page
-    from backtrader_bench.agents.reports.pack import ChartPack
+    from backtrader_bench.agents.reports import floor, gather, measure, page
+    from backtrader_bench.mcq_builder.pages import charts
+    from backtrader_bench.mcq_builder.pages.pack import ChartPack
     from tests.agents.reports import simulated
 
     bank = make_bank(home, options.questions, options.share)

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 SCHEMES = ("siblings", "diagnostic", "ladder", "published")
+GUARANTEES = {
+    "diagnostic": "options are true and mistaken answers of two hidden worlds; which true one is the key is drawn last",
+    "siblings": "options are true answers of four hidden worlds, the key drawn last: text and options alone give 1/4",
+    "ladder": "options are a ladder around the key (rank drawn uniformly); not certified against guessing",
+    "published": "options are jittered as published: for comparison only, they can be guessed without the data",
+    "mined": "options are what a program answers at other seeds, or a ladder around its answer; not certified",
+}
+"""What a scheme promises, in a line."""
 MOST_QUESTIONS = 100_000
 PERIODS_PER_YEAR = 252
 _MOST_CONFIG_BYTES = 1_000_000

@@ -12,7 +12,7 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 OUTER = ("templates", "mcq_builder", "checker", "agents", "miner")
-# folder -> what it may import beside itself; the spine is everything in backtrader_bench/ but cli.
+# folder -> what it may import beside itself; the spine is everything in backtrader_bench/ but api and cli.
 MAY_IMPORT: dict[str, set[str]] = {
     "spine": set(),
     "templates": {"spine"},
@@ -20,7 +20,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mcq_builder": {"spine", "templates", "checker"},
     "agents": {"spine", "templates", "checker", "mcq_builder"},
     "miner": {"spine", "templates", "checker", "mcq_builder", "agents"},
-    "cli": {"spine", *OUTER},
+    "api": {"spine", *OUTER},
+    "cli": {"spine", *OUTER, "api"},
 }
 START_UP = {"backtrader_bench", "click", "__main__", "_distutils_hack"}
 SOURCES = sorted(file for root in ("backtrader_bench", *OUTER) for file in (CHECKOUT / root).rglob("*.py"))
@@ -35,7 +36,7 @@ def module_of(file: Path) -> str:
 
 def layer_of(module: str) -> str:
     """The folder a module of ours belongs to, as the direction counts it."""
-    return next((name for name in (*OUTER, "cli") if name in module.split(".")[1:2]), "spine")
+    return next((name for name in (*OUTER, "api", "cli") if name in module.split(".")[1:2]), "spine")
 
 
 @cache

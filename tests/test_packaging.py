@@ -88,8 +88,8 @@ def test_the_wheel_holds_every_package_and_nothing_at_the_top(built: Path) -> No
     wanted = {"/".join(name.split(".")) + "/__init__.py" for name in PACKAGES}
     assert wanted <= set(names)
     data = {f"backtrader_bench/market/bundled/{file.name}" for file in bundled()}
-    page = CHECKOUT / "agents" / "reports" / "page"
-    pages = {f"backtrader_bench/agents/reports/page/{file.name}" for file in page.iterdir()}
+    folders = ("agents/reports/page", "mcq_builder/pages/files")
+    pages = {f"backtrader_bench/{folder}/{file.name}" for folder in folders for file in (CHECKOUT / folder).iterdir()}
     assert len(pages) > 3 and data | pages | {"backtrader_bench/py.typed"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     last = [name.split("/")[-1] for name in names]

@@ -6,17 +6,17 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.agents.reports.gather import UNKNOWN
-from backtrader_bench.agents.reports.grouping import KINDS
 from backtrader_bench.agents.reports.words import STATUSES
+from backtrader_bench.mcq_builder.pages.facts import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from backtrader_bench.agents.reports.charts import Charts
     from backtrader_bench.agents.reports.gather import Row, Table
-    from backtrader_bench.agents.reports.questions import Facts
     from backtrader_bench.agents.reports.schema import Report
     from backtrader_bench.attempts import Attempt
+    from backtrader_bench.mcq_builder.pages.charts import Charts
+    from backtrader_bench.mcq_builder.pages.facts import Facts
 
 SHORT = 12
 """Characters of an id in lists and addresses."""

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from backtrader_bench.agents.reports.questions import Facts
     from backtrader_bench.agents.runs.manifest import Manifest
     from backtrader_bench.agents.runs.read import Run
     from backtrader_bench.attempts import Attempt
+    from backtrader_bench.mcq_builder.pages.facts import Facts
 
 UNKNOWN = "(unknown)"
 """Tier, template and so on of a question whose record was not found."""

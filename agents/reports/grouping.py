@@ -6,21 +6,13 @@ from typing import TYPE_CHECKING
 
 from backtrader_bench.agents.reports.schema import Cell, Group
 from backtrader_bench.agents.reports.shares import share
+from backtrader_bench.mcq_builder.pages.facts import KINDS, TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from backtrader_bench.agents.reports.gather import Row, Table
-    from backtrader_bench.agents.reports.questions import Facts
 
-KINDS: dict[str, Callable[[Facts], str]] = {
-    "tier": lambda facts: facts.item.difficulty,
-    "template": lambda facts: facts.item.type,
-    "strategy": lambda facts: facts.item.strategy,
-    "category": lambda facts: facts.category,
-    "scheme": lambda facts: facts.item.scheme,
-}
-TIERS = {"easy": 0, "medium": 1, "hard": 2}
 NONE = "(none)"
 
 

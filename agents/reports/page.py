@@ -6,21 +6,19 @@ Whatever comes from records and replies is escaped by the template engine, or pa
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from importlib.resources import files
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backtrader_bench.agents.reports import detail, words
-from backtrader_bench.agents.reports.pack import ChartPack, packed
+from backtrader_bench.mcq_builder.pages import parts
+from backtrader_bench.mcq_builder.pages.pack import ChartPack, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backtrader_bench.agents.reports.charts import Charts
     from backtrader_bench.agents.reports.gather import Table
     from backtrader_bench.agents.reports.schema import Report
+    from backtrader_bench.mcq_builder.pages.charts import Charts
 
 CHUNK = 40
 """Questions that the page unpacks together."""
@@ -32,21 +30,17 @@ def html(
     found: Report, table: Table, charts: Charts, pack: ChartPack, link: Callable[[str], str | None] = lambda path: None
 ) -> str:
     """The page. ``link`` turns an attempt's transcript folder into a relative address, or None for no link."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(source), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
+    environment = parts.templates(source)
     environment.filters |= {
         "percent": words.percent, "points": words.points, "span": words.span, "number": words.number, "p": words.p,
         "total": words.total, "seconds": words.seconds,
     }  # fmt: skip
     order = [one.name for one in found.agents]
     shown = detail.questions(table, order, charts, link)
-    script = source("page.js")
+    script = parts.script(source("page.js"))
     return environment.get_template("page.html.j2").render(
-        report=found, title=words.title(found), style=source("style.css"), script=script, policy=policy(script),
+        report=found, title=words.title(found), script=script,
+        style=parts.style(source("style.css")), policy=parts.policy(script),
         about={one.name: one for one in found.agents},
         condition={one.name: words.condition(one) for one in found.agents},
         colour={name: place % COLOURS for place, name in enumerate(order)},
@@ -59,15 +53,5 @@ def html(
 
 
 def source(name: str) -> str:
-    """The text of one of the page's parts."""
-    return (files("backtrader_bench.agents.reports") / "page" / name).read_text(encoding="utf-8")
-
-
-def policy(script: str) -> str:
-    """The page's content security policy: nothing is fetched, and no script runs but this one."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    rules: dict[str, Any] = {
-        "default-src": "'none'", "script-src": f"'sha256-{digest}'", "style-src": "'unsafe-inline'", "img-src": "data:",
-        "base-uri": "'none'", "form-action": "'none'",
-    }  # fmt: skip
-    return "; ".join(f"{name} {value}" for name, value in rules.items())
+    """The text of one of the page's own parts."""
+    return parts.text(name, "backtrader_bench.agents.reports", "page")

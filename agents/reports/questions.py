@@ -5,54 +5,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backtrader_bench import store
 from backtrader_bench.errors import BenchError, RecordError
-from backtrader_bench.mcq_builder.audit.items import Item, item_of
-from backtrader_bench.records import LETTERS, parse_json
+from backtrader_bench.mcq_builder.audit.items import item_of
+from backtrader_bench.mcq_builder.pages.facts import Facts
+from backtrader_bench.records import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from backtrader_bench.agents.runs.manifest import Manifest
-
-CATEGORY = "category:"
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """One question as a report needs it, ours or published."""
-
-    item: Item
-    record: Mapping[str, Any]
-    """The decoded line."""
-    file: str
-    line: int
-
-    @property
-    def id(self) -> str:
-        """As attempts name it."""
-        return self.item.id
-
-    @property
-    def key(self) -> str:
-        """The right option's letter."""
-        return self.item.letter
-
-    @property
-    def options(self) -> dict[str, str]:
-        """By letter."""
-        return dict(zip(LETTERS, self.item.options, strict=True))
-
-    @property
-    def category(self) -> str:
-        """The ``category`` of a mined question, or its label ``category:NAME``; empty without one."""
-        named = self.record.get("category")
-        if isinstance(named, str):
-            return named
-        labels = [one for one in self.record.get("labels") or () if isinstance(one, str) and one.startswith(CATEGORY)]
-        return labels[0].removeprefix(CATEGORY) if labels else ""
 
 
 @dataclass

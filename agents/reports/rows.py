@@ -7,8 +7,8 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.agents.reports.gather import UNKNOWN
-from backtrader_bench.agents.reports.grouping import KINDS
 from backtrader_bench.agents.reports.shares import shown_key
+from backtrader_bench.mcq_builder.pages.facts import KINDS
 
 if TYPE_CHECKING:
     from backtrader_bench.agents.reports.gather import Row, Table

@@ -17,7 +17,7 @@ EXIT_CODES = (
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--generate", type=click.IntRange(1, 1_000_000), metavar="N",
               help="Audit the generator instead: N new questions over many configurations.")
-@click.option("--scheme", help="With --generate: how options are made. [ladder]")
+@click.option("--scheme", help="With --generate: how options are made. [siblings]")
 @click.option("--template", multiple=True, help="With --generate: only this template; repeatable. [all]")
 @click.option("--strategy", multiple=True, help="With --generate: only this strategy; repeatable. [all]")
 @click.option("--data", help="With --generate: a source of bars as in bench build. [synthetic bars of all regimes]")
@@ -40,7 +40,7 @@ EXIT_CODES = (
               help="Questions below which a bank, or a subset, is too small to judge. [1000]")
 @click.option("--permutations", type=click.IntRange(99, 100_000), default=999, help="Redraws of the keys. [999]")
 def audit(**options: Any) -> int:
-    """Can a script that runs no backtest guess the keys? Needs the extra: pip install 'backtrader-bench[audit]'.
+    """Can a script that runs no backtest guess the keys? Trained attackers need pip install 'backtrader-bench[audit]'.
 
     Attackers see the text and the options alone. Those that beat 1/4 by more than chance are a leak; a bank too small
     to show one is called too small, with the smallest leak that it could show. Published files work too.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,25 +12,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from backtrader_bench import store
+from backtrader_bench.api import auditing as api
 from backtrader_bench.errors import UsageError
-from backtrader_bench.mcq_builder.audit import run
-from backtrader_bench.mcq_builder.audit.items import read_files
 from backtrader_bench.mcq_builder.audit.result import Criteria
-from backtrader_bench.mcq_builder.audit.statistics import require_extra
-from backtrader_bench.mcq_builder.certificates import fields_problem
-from backtrader_bench.mcq_builder.secret import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from backtrader_bench.mcq_builder.audit.items import Certificates, Item
+    from backtrader_bench.mcq_builder.audit.generate import Wish
     from backtrader_bench.mcq_builder.audit.result import Audit, Row
 
 ONLY_GENERATE = ("scheme", "template", "strategy", "data")
-VERIFY = fields_problem
-"""What holds a record's certificate against the record."""
 MARKS = {True: "ok", False: "LEAK", None: "?"}
 WORST = 12
 """Types on screen; the page and ``--json`` have all."""
@@ -40,33 +32,20 @@ WORST = 12
 def audit(options: dict[str, Any]) -> int:
     """Audit what the command line asks for; returns the exit code."""
     _check(options)
-    require_extra()
-    page: Path | None = options["html"]
-    if page is not None:
-        store.check_target(page)
-    items, certificates = _generated(options) if options["generate"] else _read(options)
-    if certificates.repeated:
-        click.echo(f"left out: {certificates.repeated:,} lines whose question came before", err=True)
-    found = run.audit(
-        items, certificates, _criteria(options), seed=options["seed"], learned=not options["no_learned"],
-        jobs=options["jobs"], progress=_say,
-    )  # fmt: skip
-    if page is not None:
-        from backtrader_bench.mcq_builder.audit.page import html
-
-        store.replace_file(page, html(found, _title(options)).encode())
+    number = options["generate"]
+    with _bar(number or 0) as generated:
+        found = api.audit(
+            *options["files"], generate=_wish(options) if number else None, criteria=_criteria(options),
+            learned=not options["no_learned"], seed=options["seed"], jobs=options["jobs"],
+            secret_file=options["secret_file"], html=options["html"], progress=_say, generated=generated,
+        )  # fmt: skip
+    if found.certificates.repeated:
+        click.echo(f"left out: {found.certificates.repeated:,} lines whose question came before", err=True)
     if options["as_json"]:
         click.echo(json.dumps(found.as_dict(), indent=2))
     else:
-        show(found, page)
+        show(found, options["html"])
     return 1 if found.verdict == "leak" else 0
-
-
-def _read(options: dict[str, Any]) -> tuple[list[Item], Certificates]:
-    secret = read_secret(options["secret_file"]) if options["secret_file"] else None
-    items, certificates = read_files(options["files"], partial(VERIFY, secret=secret))
-    certificates.with_secret = secret is not None
-    return items, certificates
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -86,21 +65,19 @@ def _criteria(options: dict[str, Any]) -> Criteria:
     )  # fmt: skip
 
 
-def _generated(options: dict[str, Any]) -> tuple[list[Item], Certificates]:
-    from backtrader_bench.mcq_builder.audit.generate import Wish, generate
+def _wish(options: dict[str, Any]) -> Wish:
+    from backtrader_bench.mcq_builder.audit.generate import Wish
 
-    wish = Wish(
+    return Wish(
         number=options["generate"], seed=options["seed"], scheme=options["scheme"] or "siblings",
         templates=options["template"], strategies=options["strategy"], data=options["data"],
     )  # fmt: skip
-    with _bar(wish.number) as progress:
-        return generate(wish, jobs=options["jobs"], verify=VERIFY, progress=progress)
 
 
 @contextmanager
 def _bar(total: int) -> Iterator[Callable[[int], None]]:
     """A bar on stderr while the block runs, where someone watches."""
-    if not sys.stderr.isatty():
+    if not total or not sys.stderr.isatty():
         yield lambda done: None
         return
     columns = (TextColumn("generating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -112,13 +89,6 @@ def _bar(total: int) -> Iterator[Callable[[int], None]]:
 def _say(what: str) -> None:
     if sys.stderr.isatty():
         click.echo(f"{what} ...", err=True)
-
-
-def _title(options: dict[str, Any]) -> str:
-    if options["generate"]:
-        return f"generator, scheme {options['scheme'] or 'siblings'}"
-    names = [path.name for path in options["files"]]
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def show(found: Audit, page: Path | None) -> None:

@@ -10,52 +10,34 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from backtrader_bench import store
+from backtrader_bench.api import building as api
 from backtrader_bench.backtest.strategies import REGISTRY
 from backtrader_bench.cli import configuration
-from backtrader_bench.errors import BenchError, StoreError, UsageError
-from backtrader_bench.market import sources
+from backtrader_bench.errors import BenchError, UsageError
 from backtrader_bench.mcq_builder import output
-from backtrader_bench.mcq_builder.build import build_bank, cache_folder, fetch
-from backtrader_bench.mcq_builder.secret import own_secret, read_secret
-from backtrader_bench.mcq_builder.settings import SETTINGS, Settings, read_config
-from backtrader_bench.parallel import spread
-from backtrader_bench.records import HIDDEN_SCHEMES, parse_json
+from backtrader_bench.mcq_builder.settings import GUARANTEES, SETTINGS, Settings, read_config
 from backtrader_bench.templates.registry import TEMPLATES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from backtrader_bench.market.tape import Tape
-    from backtrader_bench.mcq_builder.build import Bank
-
-GUARANTEES = {
-    "diagnostic": "options are true and mistaken answers of two hidden worlds; which true one is the key is drawn last",
-    "siblings": "options are true answers of four hidden worlds, the key drawn last: text and options alone give 1/4",
-    "ladder": "options are a ladder around the key (rank drawn uniformly); not certified against guessing",
-    "published": "options are jittered as published: for comparison only, they can be guessed without the data",
-}
+    from backtrader_bench.api.building import Built
 
 
 def build(options: dict[str, Any], command: list[str]) -> int:
     """Build what the command line asks for; returns the exit code."""
     settings = chosen(options)
-    target: Path | None = options["output"]
-    if target is not None:
-        store.check_target(target)
-    tape = sources.load(settings.data, settings.symbol, settings.start_date, settings.end_date)
-    path = target or store.folder("mcq") / output.default_name(settings, tape)
-    with store.lock(path):
-        bank = run(settings, tape, options)
-        if not bank.questions:
-            raise UsageError(f"no question can be asked: {_reasons(bank) or 'everything is excluded'}")
-        state = output.write(bank, path, settings, tape, command, force=options["force"])
+    with Console(stderr=True).status("building") as status:
+        made = api.build(
+            options["output"], settings=settings, force=options["force"], exclude=options["exclude"],
+            secret_file=options["secret_file"], jobs=options["jobs"], cluster=options["cluster"],
+            cache=not options["no_cache"], command=command,
+            progress=lambda done: status.update(f"building: {done} questions"),
+        )  # fmt: skip
     if options["as_json"]:
-        report = {"path": str(path), "manifest": str(output.manifest_path(path)), "state": state,
-                  "scheme": settings.scheme, "tape": tape.sha256, **output.counts(bank)}  # fmt: skip
+        report = {"path": str(made.path), "manifest": str(made.manifest), "state": made.state,
+                  "scheme": made.settings.scheme, "tape": made.tape.sha256, **output.counts(made.bank)}  # fmt: skip
         click.echo(json.dumps(report, indent=2))
     else:
-        show(bank, path, settings, tape, state)
+        show(made)
     return 0
 
 
@@ -83,47 +65,6 @@ def output_name(name: str) -> str:
 
     plain = name.replace("-", "_")
     return ALIASES.get(plain, plain)
-
-
-def run(settings: Settings, tape: Tape, options: dict[str, Any]) -> Bank:
-    """Build the bank, with a word on progress where someone watches."""
-    parallel = spread(fetch, options["jobs"], options["cluster"])
-    cache = None if options["no_cache"] else _cache()
-    exclude = frozenset(question for path in options["exclude"] for question in ids(path))
-    console = Console(stderr=True)
-    with console.status("building") as status:
-        return build_bank(
-            settings, tape, parallel, cache=cache, exclude=exclude, secret=_secret(settings, options),
-            progress=lambda done: status.update(f"building: {done} questions"),
-        )  # fmt: skip
-
-
-def _cache() -> Path | None:
-    """The builder's cache, or none where the home can't be written to: that costs time, never an answer."""
-    try:
-        return cache_folder()
-    except StoreError:
-        return None
-
-
-def _secret(settings: Settings, options: dict[str, Any]) -> bytes | None:
-    """The secret of hidden worlds, where they are wanted."""
-    if settings.scheme not in HIDDEN_SCHEMES:
-        if options["secret_file"]:
-            raise UsageError(f"scheme {settings.scheme} hides no worlds, so --secret-file has nothing to do")
-        return None
-    return read_secret(options["secret_file"]) if options["secret_file"] else own_secret()
-
-
-def ids(path: Path) -> list[str]:
-    """The ids of a question file; RecordError for a line that has none."""
-    found = []
-    for number, line in store.read_lines(path):
-        fields = parse_json(line, f"{path}:{number}")
-        if not isinstance(fields, dict) or not isinstance(fields.get("id"), str):
-            raise UsageError(f"{path}:{number}: no question record with an id")
-        found.append(fields["id"])
-    return found
 
 
 def converse(given: dict[str, Any]) -> Settings:
@@ -165,16 +106,18 @@ def _typed(text: str, default: Any) -> Any:
     return text
 
 
-def show(bank: Bank, path: Path, settings: Settings, tape: Tape, state: str) -> None:
+def show(built: Built) -> None:
     """The summary of a build."""
-    console = Console()
+    console, bank, path, tape = Console(), built.bank, built.path, built.tape
     made = output.counts(bank)
     tiers = ", ".join(f"{count} {tier}" for tier, count in made["tiers"].items())
     plural = "s" if len(bank.questions) > 1 else ""
-    console.print(f"{len(bank.questions)} question{plural} ({tiers}), {state}: {path}", soft_wrap=True, highlight=False)
+    console.print(f"{len(bank.questions)} question{plural} ({tiers}), {built.state}: {path}",
+                  soft_wrap=True, highlight=False)  # fmt: skip
     console.print(f"bars: {tape.symbol} from {tape.source}, {len(tape)} from {tape.dates[0]} to {tape.dates[-1]}, "
                   f"sha256 {tape.sha256[:16]}", soft_wrap=True, highlight=False)  # fmt: skip
-    console.print(f"scheme {settings.scheme}: {GUARANTEES[settings.scheme]}", soft_wrap=True, highlight=False)
+    scheme = built.settings.scheme
+    console.print(f"scheme {scheme}: {GUARANTEES[scheme]}", soft_wrap=True, highlight=False)
     for warning in tape.warnings:
         console.print(f"note: {warning}", soft_wrap=True, highlight=False, markup=False)
     if made["skipped"]:
@@ -195,10 +138,6 @@ def _show_skipped(console: Console, skipped: dict[str, dict[str, int]]) -> None:
         for reason, times in reasons.items():
             table.add_row(template, str(times), reason)
     console.print(table)
-
-
-def _reasons(bank: Bank) -> str:
-    return "; ".join(f"{template}: {reason}" for template, reason in sorted(bank.skipped)[:3])
 
 
 def list_templates(*, as_json: bool) -> int:

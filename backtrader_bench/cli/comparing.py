@@ -9,10 +9,9 @@ import click
 import msgspec
 from rich.console import Console
 
-from backtrader_bench.agents.reports import compare as comparisons
-from backtrader_bench.agents.reports import gather, words
+from backtrader_bench.agents.reports import words
+from backtrader_bench.api import reporting as api
 from backtrader_bench.cli.report_tables import name, plain, table
-from backtrader_bench.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,10 +21,7 @@ if TYPE_CHECKING:
 
 def compare(first: str, second: str, options: dict[str, Any]) -> int:
     """Compare what the command line asks for; returns the exit code."""
-    sides = [comparisons.one_run(gather.gather([run], options["questions"])) for run in (first, second)]
-    if sides[0].manifests[0].run == sides[1].manifests[0].run:
-        raise UsageError(f"both are {sides[0].manifests[0].run}; name two runs")
-    found = comparisons.compare(sides[0], sides[1], options["seed"])
+    found = api.compare(first, second, questions=options["questions"], seed=options["seed"])
     if options["as_json"]:
         click.echo(json.dumps(msgspec.to_builtins(found), indent=2))
     else:

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backtrader_bench import store
-from backtrader_bench.backtest.result import BacktestSpec
-from backtrader_bench.backtest.run import run
+from backtrader_bench.api import showing as api
 from backtrader_bench.cli.charts import chart
-from backtrader_bench.errors import UsageError
-from backtrader_bench.market import pins
-from backtrader_bench.records import MINED, is_published, parse_json, public_part, to_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from backtrader_bench.api.showing import Shown
     from backtrader_bench.backtest.result import Result
     from backtrader_bench.market.tape import Tape
     from backtrader_bench.records import Question
@@ -29,32 +25,21 @@ def show(
 ) -> int:
     """Print one question, or the list of them; returns the exit code."""
     if which is None:
-        for number, fields in _records(file):
-            _row(number, fields)
+        for one in api.records(file):
+            _row(one.line, one.fields)
         return 0
-    number, fields = _named(file, which)
+    found = api.show(file, which)
     if as_json:
-        click.echo(json.dumps(public_part(fields) if no_key else fields, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(found.public if no_key else found.fields, indent=2, ensure_ascii=False))
         return 0
-    if is_published(fields):
-        click.echo(fields["question"])
-        if not no_key:
-            click.echo(f"\nkey  {fields.get('answer')}")
-        return 0
-    record = to_question(fields, f"{file}, line {number}")
-    click.echo(record.question)
-    if not no_key:
-        for line in _behind(record, data, network):
+    record = found.question
+    click.echo(found.text)
+    if record is None and not no_key:
+        click.echo(f"\nkey  {found.fields.get('answer')}")
+    if record is not None and not no_key:
+        for line in _behind(found, record, data, network):
             click.echo(line)
     return 0
-
-
-def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in store.read_lines(file):
-        fields = parse_json(line, f"{file}, line {number}")
-        if not isinstance(fields, dict) or not isinstance(fields.get("question"), str):
-            raise UsageError(f"{file}, line {number}: no question record")
-        yield number, fields
 
 
 def _row(number: int, fields: dict[str, Any]) -> None:
@@ -62,23 +47,7 @@ def _row(number: int, fields: dict[str, Any]) -> None:
     click.echo(f"{number:5}  {str(fields.get('id', ''))[:8]:8}  {cells[0]:6}  {cells[1]:28}  {cells[2]:36}  {cells[3]}")
 
 
-def _named(file: Path, which: str) -> tuple[int, dict[str, Any]]:
-    """The record of a line number, or of the beginning of an id that no other shares."""
-    found = [
-        (number, fields)
-        for number, fields in _records(file)
-        if (which.isdigit() and len(which) < 7 and number == int(which)) or str(fields.get("id", "")).startswith(which)
-    ]
-    exact = [entry for entry in found if which.isdigit() and entry[0] == int(which)]
-    if len(exact) == 1:
-        return exact[0]
-    if len(found) != 1:
-        many = f"{len(found)} questions begin with {which}; write more of the id" if found else f"no question {which}"
-        raise UsageError(f"{file}: {many}; bench show {file} lists them")
-    return found[0]
-
-
-def _behind(record: Question, data: Path | None, network: bool) -> Iterator[str]:
+def _behind(found: Shown, record: Question, data: Path | None, network: bool) -> Iterator[str]:
     """Key, origins, and the backtest that the key rests on."""
     yield ""
     yield f"key       {record.answer}, {json.dumps(record.value)}" + (
@@ -93,12 +62,13 @@ def _behind(record: Question, data: Path | None, network: bool) -> Iterator[str]
     if record.certificate:
         yield f"promise   text fixed before the key was drawn; {record.certificate.worlds} hidden worlds, " \
               f"{record.certificate.valid} with an answer"  # fmt: skip
-    if record.scheme == MINED:
+    behind = found.backtest(data, network=network)
+    if behind is None:
         yield from _verifier(record)
         return
-    tape = pins.find(record.tape, record.config["symbol"], None, None, data, network)
+    tape, result = behind
     yield f"bars      {tape.source}, {len(tape)} from {tape.dates[0]} to {tape.dates[-1]}, sha256 {tape.sha256[:16]}"
-    yield from _charts(tape, _result(record, tape), record.config["initial_cash"])
+    yield from _charts(tape, result, record.config["initial_cash"])
 
 
 def _verifier(record: Question) -> Iterator[str]:
@@ -113,14 +83,6 @@ def _verifier(record: Question) -> Iterator[str]:
         yield f"sandbox   {', '.join(f'{name} {value}' for name, value in said.isolation.items())}"
     if record.verifier is not None:
         yield f"\nverifier\n\n{record.verifier}"
-
-
-def _result(record: Question, tape: Tape) -> Result:
-    config = record.config
-    return run(tape, BacktestSpec(
-        strategy=record.strategy_name, params=record.strategy_params, initial_cash=config["initial_cash"],
-        commission_rate=config["commission_rate"], stake=config["stake"], sizing=config["sizing"],
-    ))  # fmt: skip
 
 
 def _charts(tape: Tape, result: Result, cash: float) -> Iterator[str]:

@@ -72,9 +72,9 @@ def audit(
 ) -> Audit:
     """The audit of a bank; ``learned`` off leaves the trained attackers out, and then no bank can pass.
 
-    MissingError without the extra ``audit``; RecordError for an empty bank.
+    MissingError for trained attackers without the extra ``audit``; RecordError for an empty bank.
     """
-    require_extra()
+    require_extra(learned=learned)
     if not items:
         raise RecordError("there is no question to audit")
     criteria = criteria or Criteria()

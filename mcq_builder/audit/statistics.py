@@ -1,6 +1,6 @@
 """Intervals and tests of an audit. Accuracies are shares from 0 to 1; chance is 1/4.
 
-Functions that need scipy import it where they run: it comes with the extra ``audit``.
+Functions that need scipy import it where they run.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ if TYPE_CHECKING:
 
 CHANCE = 0.25
 Z95 = 1.959963984540054
-EXTRA = "bench audit needs scikit-learn and scipy: pip install 'backtrader-bench[audit]'"
+EXTRA = (
+    "the trained attackers of bench audit need scikit-learn: pip install 'backtrader-bench[audit]', or leave them out "
+    "with --no-learned"
+)
 _FEW_CLUSTERS = 30
 _DRAWS = 2000
 _LEFT_OUT = 1e-18
 
 
-def require_extra() -> None:
-    """MissingError naming the extra when scikit-learn or scipy is not installed."""
-    if find_spec("scipy") is None or find_spec("sklearn") is None:
+def require_extra(*, learned: bool) -> None:
+    """MissingError naming the extra when scikit-learn is not installed though trained attackers are wanted."""
+    if learned and find_spec("sklearn") is None:
         raise MissingError(EXTRA)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from backtrader_bench.api import checking as api
 from backtrader_bench.cli import checking
 from backtrader_bench.cli.main import run
 from backtrader_bench.market import pins
@@ -30,7 +31,7 @@ def first_close(**changes: Any) -> bytes:
 @pytest.fixture
 def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three records in order; their words are not the templates', so that check is left out."""
-    monkeypatch.setattr(checking, "text_problems", lambda question: [])
+    monkeypatch.setattr(api, "text_problems", lambda question: [])
     pins.save(TAPE)
     path = tmp_path / "bank.jsonl"
     path.write_bytes(b"\n".join([first_close()] * 3) + b"\n")
@@ -57,7 +58,7 @@ def test_a_wrong_key_is_shown_with_its_line(bank: Path, capsys: Captured) -> Non
 
 
 def test_words_that_drifted_are_told(bank: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    monkeypatch.setattr(checking, "text_problems", lambda question: ["stem differs"])
+    monkeypatch.setattr(api, "text_problems", lambda question: ["stem differs"])
     assert run(["check", str(bank)]) == 1
     assert "text drift" in capsys.readouterr().out
 

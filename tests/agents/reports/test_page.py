@@ -14,11 +14,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from backtrader_bench.agents.reports import charts, gather, measure, page
-from backtrader_bench.agents.reports.pack import ChartPack, deltas, packed, unpacked
+from backtrader_bench.agents.reports import gather, measure, page
+from backtrader_bench.api.reporting import links_from
 from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.backtest.run import run as run_backtest
-from backtrader_bench.cli.reporting import links_from
+from backtrader_bench.mcq_builder.pages import charts
+from backtrader_bench.mcq_builder.pages.pack import ChartPack, deltas, packed, unpacked
 from backtrader_bench.records import to_line
 from tests import helpers
 from tests.agents.reports import chromium, hand, simulated

@@ -180,7 +180,7 @@ def test_a_bank_without_questions_and_a_missing_extra_are_told(monkeypatch: pyte
         quick([])
     monkeypatch.setattr(statistics, "find_spec", lambda name: None)
     with pytest.raises(MissingError, match=r"pip install 'backtrader-bench\[audit\]'"):
-        quick(clean(10, 1))
+        audit(clean(10, 1))
 
 
 @pytest.mark.shared

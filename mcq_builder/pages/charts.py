@@ -6,26 +6,42 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from backtrader_bench.checker.claim import own_claim
-from backtrader_bench.checker.engine import simulate
+from backtrader_bench.checker.engine import simulate, strategy_named
+from backtrader_bench.checker.indicators import Closes, placed, rsi, smoothed
 from backtrader_bench.checker.published import published_claim
-from backtrader_bench.errors import BenchError, DataError
+from backtrader_bench.errors import BenchError, DataError, RecordError
 from backtrader_bench.market import pins
-from backtrader_bench.records import is_published, to_question
+from backtrader_bench.records import MINED, is_published, to_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from backtrader_bench.agents.reports.questions import Facts
     from backtrader_bench.backtest.result import BacktestSpec, Result
     from backtrader_bench.checker.claim import Claim
+    from backtrader_bench.checker.indicators import Floats
     from backtrader_bench.market.tape import Tape
+    from backtrader_bench.mcq_builder.pages.facts import Facts
 
     Progress = Callable[[int, int], None]
 
-STEPS = 2000
-"""A series is rounded to decimals that tell at least so many steps of its range apart: finer than a screen."""
+FINE, COARSE = 2000, 400
+"""A series is rounded to decimals that tell at least so many steps of its range apart: finer than a screen
+and, ``COARSE``, than the lower panes."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """Indicators that are not on the scale of prices, below them."""
+
+    title: str
+    bounds: tuple[float, ...]
+    """Levels that the strategy compares with."""
+    lines: tuple[tuple[str, int, tuple[int, ...], int], ...]
+    """Name, bar of the first value, values times ``10 ** decimals``, decimals."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,11 @@ class Chart:
     cash: float
     """At the start."""
     title: str
+    lines: tuple[tuple[str, int], ...] = ()
+    """Averages of the closes that are drawn over them, ``sma`` or ``ema`` and bars: the page computes them."""
+    stops: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """Where a stop stood: the first bar of each stretch and its levels, scaled as the closes."""
+    own: Own | None = None
 
 
 @dataclass
@@ -90,6 +111,8 @@ def claim_of(facts: Facts) -> Claim:
     """What a record claims; a BenchError says why it can't be read."""
     if is_published(facts.record):
         return published_claim(facts.record)
+    if facts.record.get("scheme") == MINED:
+        raise RecordError("a program of its own, the verifier, makes bars and trades of a mined question")
     return own_claim(to_question(facts.record, facts.file))
 
 
@@ -130,11 +153,55 @@ def chart(tape: Tape, spec: BacktestSpec, result: Result) -> Chart:
         fills=tuple((one.bar, sides[one.side], one.size, round(one.price, 6)) for one in result.fills),
         cash=spec.initial_cash,
         title=f"{tape.symbol}, {spec.strategy}",
+        lines=averages(spec), stops=stretches(result, close_decimals), own=own_pane(tape, spec),
     )  # fmt: skip
 
 
-def scaled(series: Sequence[float]) -> tuple[tuple[int, ...], int]:
-    """``series`` as whole numbers and the decimals that they have: the fewest (from -3) that tell STEPS steps apart."""
+def averages(spec: BacktestSpec) -> tuple[tuple[str, int], ...]:
+    """The averages that are recorded beside every strategy, and those that it trades by where they are others."""
+    recorded = [("sma", int(spec.params[name])) for name in strategy_named(spec.strategy).recorded]
+    if spec.strategy == "exponential_weighted_moving_average":
+        recorded += [("ema", int(spec.params[name])) for name in ("pfast", "pslow")]
+    return tuple(one for one in dict.fromkeys(recorded) if one[1] > 1)
+
+
+def stretches(result: Result, decimals: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """The stop's levels, one stretch a position."""
+    found: list[tuple[int, list[int]]] = []
+    before: float | None = None
+    for row, level in enumerate(result.stops):
+        if level is not None:
+            if before is None:
+                found.append((result.first_row + row, []))
+            found[-1][1].append(round(level * 10.0**decimals))
+        before = level
+    return tuple((first, tuple(levels)) for first, levels in found)
+
+
+def own_pane(tape: Tape, spec: BacktestSpec) -> Own | None:
+    """The indicator of strategies whose indicator is no price."""
+    closes, params = Closes(tape.close, np.array(tape.close)), spec.params
+    if spec.strategy == "rsi_strategy":
+        period = int(params["rsi_period"])
+        bounds = (float(params["rsi_buy_threshold"]), float(params["rsi_sell_threshold"]))
+        return Own(f"RSI({period})", bounds, (_line("RSI", rsi(closes, period)),))
+    if spec.strategy == "macd_crossover":
+        fast, slow, period = (int(params[name]) for name in ("pfast", "pslow", "psignal"))
+        macd = closes.ema(fast) - closes.ema(slow)
+        known = tuple(macd[~np.isnan(macd)].tolist())
+        signal = placed(smoothed(known, period, 2.0 / (1.0 + period)), len(macd))
+        title = f"MACD({fast}, {slow}) and its signal({period})"
+        return Own(title, (0.0,), (_line("MACD", macd), _line("signal", signal)))
+    return None
+
+
+def _line(name: str, values: Floats) -> tuple[str, int, tuple[int, ...], int]:
+    first = int(np.isnan(values).sum())
+    return (name, first, *scaled(values[first:].tolist(), COARSE))
+
+
+def scaled(series: Sequence[float], steps: int = FINE) -> tuple[tuple[int, ...], int]:
+    """``series`` as whole numbers and the decimals that they have: the fewest (from -3) that tell ``steps`` apart."""
     spread = max(series) - min(series) or abs(series[0]) or 1.0
-    decimals = next((place for place in range(-3, 8) if spread * 10.0**place >= STEPS), 8)
+    decimals = next((place for place in range(-3, 8) if spread * 10.0**place >= steps), 8)
     return tuple(round(one * 10.0**decimals) for one in series), decimals

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backtrader_bench.agents.reports.charts import Chart
+    from backtrader_bench.mcq_builder.pages.charts import Chart
 
 
 def packed(value: Any) -> str:
@@ -48,6 +48,11 @@ class ChartPack:
             "calendar": calendar, "title": chart.title, "cash": chart.cash, "first": chart.first_row,
             "close": deltas(chart.close), "closeDecimals": chart.close_decimals,
             "value": deltas(chart.value), "valueDecimals": chart.value_decimals, "fills": chart.fills,
+            "lines": chart.lines, "stops": [(first, deltas(levels)) for first, levels in chart.stops],
+            "own": chart.own and {
+                "title": chart.own.title, "bounds": chart.own.bounds,
+                "lines": [(name, first, deltas(line), decimals) for name, first, line, decimals in chart.own.lines],
+            },
         }))  # fmt: skip
         return len(self.charts) - 1
 

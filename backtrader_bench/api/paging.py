@@ -1,0 +1,54 @@
+"""Writing a bank as a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backtrader_bench import store
+from backtrader_bench.errors import UsageError
+from backtrader_bench.mcq_builder.pages import bank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Paged:
+    """A page on disk."""
+
+    path: Path
+    questions: int
+    charts: int
+    """Distinct backtests drawn."""
+    missing: dict[str, str]
+    """Question id -> why it has no chart."""
+    repeated: int
+    """Lines left out because their question came before."""
+    size: int
+    """Bytes."""
+
+
+def page(
+    *files: str | Path, html: str | Path, answers: bool = True, data: str | Path | None = None,
+    title: str | None = None, progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Paged:  # fmt: skip
+    """Write question files to ``html`` as one self-contained page, see docs/pages.md.
+
+    Without ``answers`` the page holds no key, nor what leads to one. ``data``: where to look for bars instead of the
+    store. ``progress`` is told of questions drawn.
+
+    StoreError: a file can't be read, or ``html`` not written. RecordError: a line is no record. UsageError: no file, or
+    the page would replace one of them.
+    """
+    paths, target = [Path(one) for one in files], Path(html)
+    if not paths:
+        raise UsageError("name at least one question file; bench build makes one")
+    store.check_target(target)
+    if target.exists() and any(one.exists() and target.samefile(one) for one in paths):
+        raise UsageError(f"{target} is one of the question files; give the page another name")
+    made = bank.page(paths, answers=answers, data=None if data is None else Path(data), title=title, progress=progress)
+    content = made.html.encode(errors="replace")
+    store.replace_file(target, content)
+    return Paged(target, made.questions, made.charts, made.missing, made.repeated, len(content))
