@@ -30,9 +30,9 @@ from backtrader_bench.templates.prompts import access_for, system_text, user_tex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from backtrader_bench.agents.reports.questions import Facts
     from backtrader_bench.agents.runs.manifest import Manifest
     from backtrader_bench.attempts import Attempt, Usage
+    from backtrader_bench.mcq_builder.pages.facts import Facts
 
 SCORER = "backtrader_bench"
 SUFFIXES = (".eval", ".json")
