@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from backtrader_bench.agents import answer_words as words
-from backtrader_bench.agents.answer_statements import LETTERS, Options, follows, sentence_end, sentence_start, some
+from backtrader_bench.agents.answer_statements import LETTERS, Options, follows, sentence_start, some
 from backtrader_bench.agents.answer_text import CLOSE, OPEN
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def listings(text: str, brackets: Sequence[re.Match[str]], options: Mapping[str,
     """Starts of strict brackets that list all four letters in their order, with nothing said between them."""
     found: set[int] = set()
     for place in range(len(brackets) - 3):
+        if brackets[place][1] not in "Aa":
+            continue
         four = brackets[place : place + 4]
         if "".join(one[1].upper() for one in four) == LETTERS and all(
             _says_nothing(text[one.end() : other.start()], options) for one, other in pairwise(four)
@@ -34,6 +36,8 @@ def listings(text: str, brackets: Sequence[re.Match[str]], options: Mapping[str,
 
 
 def _says_nothing(gap: str, options: Mapping[str, str]) -> bool:
+    if not gap or gap.isspace():
+        return True
     if len(gap) > 300:
         return False
     for option in options.values():
@@ -163,7 +167,7 @@ _BOLD = re.compile(rf"{OPEN}[\"'(\[]?([A-D])[\"')\].:]*{CLOSE}")
 
 def _ends_or_goes_on(text: str, bold: re.Match[str]) -> bool:
     """Whether what follows a bold letter lets it be an answer: not ``**A** strategy``, and no question."""
-    asked = text[sentence_end(text, bold.end()) :][:1] in ("?", "？")
+    asked = re.compile(r"[^.!\n]{0,200}[?？]").match(text, bold.end())
     end = bold.end() + (text[bold.end() : bold.end() + 1] == "_")
     return follows(text, end) and not asked
 

@@ -199,9 +199,9 @@ def sentence_start(text: str, at: int) -> int:
 
 
 def some(found: Iterator[re.Match[str]]) -> list[re.Match[str]]:
-    """The first 200 and the last 600 places: what bounds the work on a reply that repeats itself."""
+    """The first 100 and the last 300 places: what bounds the work on a reply that repeats itself."""
     places = list(found)
-    return places if len(places) <= 800 else places[:200] + places[-600:]
+    return places if len(places) <= 400 else places[:100] + places[-300:]
 
 
 def announced(text: str, options: Options) -> Iterator[Statement]:
@@ -380,14 +380,21 @@ def _same_text(rest: str, letters: frozenset[str], options: Options) -> bool:
 def lines_alone(text: str, options: Options) -> Iterator[Statement]:
     """Lines that are nothing but an answer. Several in a row are a list, and among other scraps they are noise.
 
-    A letter without emphasis counts only as the first or last line or as a paragraph of its own.
+    Of very many lines the first 200 and the last 800 are looked at. A letter without emphasis counts
+    only as the first or last line or as a paragraph of its own.
     """
     lines = text.split("\n")
     filled = [number for number, line in enumerate(lines) if line.strip(" \t-=_.~")]
+    looked = set(filled if len(filled) <= 1000 else filled[:200] + filled[-800:])
     at = 0
     found: list[tuple[int, Statement]] = []
     for number, line in enumerate(lines):
-        if 0 < len(line) < _LONGEST and not line.isspace() and not line.rstrip().endswith(("?", "？")):
+        if (
+            number in looked
+            and 0 < len(line) < _LONGEST
+            and not line.isspace()
+            and not line.rstrip().endswith(("?", "？"))
+        ):
             one = alone(line, options)
             if one is not None and one.letters and (len(line.strip()) > 8 or _stands_out(lines, filled, number)):
                 found.append((number, Statement(at, at + len(line), one.letters, PLAIN)))
