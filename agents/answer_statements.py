@@ -600,6 +600,8 @@ def fold(text: str, statements: list[Statement]) -> frozenset[str] | None:
 def withdrawn(text: str, at: int) -> bool:
     """Whether the reply says after ``at`` that it has no answer after all, and what it says last is not another."""
     found = list(words.WITHDRAWN.finditer(text, max(at, len(text) - 4 * _LONGEST)))
+    denied = words.DENIED.match(text, at)
+    found += [denied] if denied and not found else []
     return bool(found) and not words.STILL.search(text, found[-1].end())
 
 

@@ -172,9 +172,8 @@ WITHDRAWN = re.compile(
     rf"\bi(?: (?:really|actually|still|simply|just))?(?:'m| am)? (?:can't|cannot|can not|couldn't|could not|unable to|not able to) {_LOST}{_WHAT}[ ]?(?:[.!;…]|$)"
     rf"|\band (?:can't|cannot) {_LOST}{_WHAT}[ ]?(?:[.!;…]|$)"
     r"|\bi(?: really| honestly)? (?:don't|do not) know(?: (?:it|this|which|the answer|the right one|any ?more))*[ ]?(?:[.!;…]|$)"
-    r"|\bi (?:take|took) (?:that|it|this) back\b|\bi (?:withdraw|retract)\b|\bi (?:disagree|do not agree|don't agree)\b"
+    r"|\bi (?:take|took) (?:that|it|this) back\b|\bi (?:withdraw|retract)\b(?! nothing)"
     r"|\b(?:ignore|disregard|scratch|forget|strike) (?:that|this|it|the above|my (?:last |previous |earlier )?answer)[ ]?(?:[.!;…]|$)"
-    r"|\b(?:that|this|it|which)(?:'s| is| was) (?:wrong|incorrect|mistaken|not (?:right|correct|true)|a (?:mistake|guess i can't stand by))[ ]?(?:[.!;…]|$)"
     r"|\b(?:none|no one|not one) of (?:the|these|those) (?:\w+ )?(?<!other )(?:options|choices|answers|letters|alternatives)(?: (?:given|listed|offered|shown|above))?"
     r" (?:is|are|match\w*|fits?|agrees?|works?|correspond\w*|equals?)\b(?![^.\n]*\b(?:exact\w*|precise\w*|perfect\w*|close\w*|near\w*|but|except|so|other|else)\b)"
     r"|\bno (?:option|choice|answer)(?: (?:given|listed|offered|shown|above|here))? (?:is (?:right|correct|true)|match\w*|fits?|works?|agrees?|corresponds?)\b(?![^.\n]*\b(?:exact\w*|precise\w*|perfect\w*|close\w*|near\w*|but|except|so|other|else)\b)"
@@ -183,6 +182,12 @@ WITHDRAWN = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A sentence that takes back whatever answer came before it."""
+DENIED = re.compile(
+    r"\W*(?:(?:no|but|however|actually|well|hmm+|wait|sorry)[, .…]+)*(?:that|this|it)(?: answer)?(?:'s| is| was) (?:wrong|incorrect|mistaken|not (?:right|correct|true)|a mistake)[ ]?(?:[.!;…]|$)"
+    r"|\W*(?:(?:but|however|actually) )?i (?:disagree|do not agree|don't agree)(?: with (?:it|that|this|them))?(?:[ ]?[.,!;…]|$| and\b| but\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The same where it comes right after the answer: further on it may be said of something else."""
 STILL = re.compile(
     r"(?<![\w'])[\"'(\[\u27e6]{0,6}[A-D](?![\w'+#-])|\b(?:still|stand by|stick|keep|anyway|nevertheless|nonetheless)\b"
 )
