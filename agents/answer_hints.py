@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from backtrader_bench.agents import answer_words as words
-from backtrader_bench.agents.answer_statements import LETTERS, Options, sentence_start
+from backtrader_bench.agents.answer_statements import LETTERS, Options, follows, sentence_start, some
 from backtrader_bench.agents.answer_text import CLOSE, OPEN
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def listings(text: str, brackets: Sequence[re.Match[str]], options: Mapping[str,
     """Starts of strict brackets that list all four letters in their order, with nothing said between them."""
     found: set[int] = set()
     for place in range(len(brackets) - 3):
+        if brackets[place][1] not in "Aa":
+            continue
         four = brackets[place : place + 4]
         if "".join(one[1].upper() for one in four) == LETTERS and all(
             _says_nothing(text[one.end() : other.start()], options) for one, other in pairwise(four)
@@ -34,6 +36,8 @@ def listings(text: str, brackets: Sequence[re.Match[str]], options: Mapping[str,
 
 
 def _says_nothing(gap: str, options: Mapping[str, str]) -> bool:
+    if not gap or gap.isspace():
+        return True
     if len(gap) > 300:
         return False
     for option in options.values():
@@ -60,13 +64,13 @@ def masked(text: str, options: Options) -> str:
 def _list_label(line: str, options: Options) -> str | None:
     """The letter of a line such as ``B) Mars``; None for any other line."""
     found = re.match(
-        rf"[ \t>|*-]*(?:(?:answers?|options?|choices?):? )?[\"'(\[{OPEN}]?([A-D])(?:[\"')\]{CLOSE}]+[ .:-]*|[ ]?[.:|=-]+|$)",  # noqa: E501
+        rf"[ \t>|*-]*(?:(?:answers?|options?|choices?):? )?[\"'(\[{OPEN}]?([A-D])(?:[\"')\]{CLOSE}]+(?:[ .:]|-(?!\.?\d|\$))*|[ ]?(?:[.:|=]|-(?!\.?\d|\$))+|$)",  # noqa: E501
         line,
         re.IGNORECASE,
     )
     if found is None or len(line) > 400:
         return None
-    rest = line[found.end() :].strip(" |*-")
+    rest = re.sub(r"^(?:[ |*]|-(?!\.?\d|\$))+", "", line[found.end() :]).rstrip(" |*-")
     named = options.pattern.match(rest)
     own = (
         named is not None and options.letter_of(named[0]) == found[1].upper() and not rest[named.end() :].strip(" .,;|")
@@ -129,14 +133,14 @@ _FAILS = re.compile(
 
 
 def _by_exception(text: str, options: Options) -> frozenset[str] | None:
-    found = [one for one in _EXCEPT.finditer(text) if _FAILS.search(one[0])]
+    found = [one for one in some(_EXCEPT.finditer(text)) if _FAILS.search(one[0])]
     return frozenset(one[1].upper() for one in found) if found else None
 
 
 def _in_file(text: str, options: Options) -> frozenset[str] | None:
     """A report that the letter was written into a file."""
     found = set()
-    for cue in words.FILE.finditer(text):
+    for cue in some(words.FILE.finditer(text)):
         letter = re.compile(
             rf"[^.\n]{{0,30}}?(?:(?P<q>[\"'(\[{OPEN}])(?P<a>[A-D])[\"')\]{CLOSE}]|(?<= )(?P<b>[A-D])(?= (?:to|in|into|as|>+) |[.!]?\s*$))"  # noqa: E501
         ).match(text, cue.end())
@@ -146,23 +150,45 @@ def _in_file(text: str, options: Options) -> frozenset[str] | None:
 
 
 _FAULT = re.compile(
-    r"\b(?:error|fail\w*|exception|limit|unauthori[sz]ed|login|denied|timeout|timed out|usage|see|cf)\b", re.IGNORECASE
+    r"\b(?:error|fail\w*|exception|limit|unauthori[sz]ed|login|denied|timeout|timed out|usage|see|cf"
+    r"|pending|queued|running|waiting|loading|unclear|unknown|undecided|missing|incomplete|unfinished|progress|todo|tbd)\b",
+    re.IGNORECASE,
 )
+_STATES = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|did|gives?|gave|gets?|got|makes?|made|takes?|took|equals?|yields?|leaves?|ends?|comes?|came"
+    r"|shows?|fits?|match\w*|holds?|wins?|won|agrees?|ist|est|es|è|é)\b",
+    re.IGNORECASE,
+)
+"""A verb: the sentence says something, and the letter at its end is what."""
+
+
+_BOLD = re.compile(rf"{OPEN}[\"'(\[]?([A-D])[\"')\].:]*{CLOSE}")
+
+
+def _ends_or_goes_on(text: str, bold: re.Match[str]) -> bool:
+    """Whether what follows a bold letter lets it be an answer: not ``**A** strategy``, and no question."""
+    asked = re.compile(r"[^.!\n]{0,200}[?？]").match(text, bold.end())
+    end = bold.end() + (text[bold.end() : bold.end() + 1] == "_")
+    return follows(text, end) and not asked
 
 
 def _emphasised(text: str, options: Options) -> frozenset[str] | None:
     """One letter, set in bold or in parentheses at the end of the last sentence, and no other like it."""
-    bold = [
-        one
-        for one in re.finditer(rf"{OPEN}[\"'(\[]?([A-D])[\"')\].:]*{CLOSE}", text)
-        if not _rejected(text, one.start())
-    ]
-    if bold and len({one[1] for one in bold}) == 1 and not re.search(r"`", text):
-        return frozenset(bold[0][1])
-    end = re.search(r"[\s(\[]\(([A-D])\)[.!\s]*\Z", text[-300:])
-    if end and not _FAULT.search(text[-300:]) and not _rejected(text, len(text) - len(text[-300:]) + end.start(1) - 1):
-        return frozenset(end[1])
-    return None
+    bold = [one for one in some(_BOLD.finditer(text)) if _ends_or_goes_on(text, one)]
+    if bold and "`" not in text:
+        kept: set[str] = set()
+        for one in bold:
+            if one[1] not in kept and not _rejected(text, one.start()):
+                kept.add(one[1])
+            if len(kept) > 1:
+                break
+        if len(kept) == 1:
+            return frozenset(kept)
+    tail = text[-300:]
+    end = re.search(r"[\s(\[]\(([A-D])\)[.!\s]*\Z", tail)
+    if end is None or _FAULT.search(tail) or not _STATES.search(_last_sentence(text)[1]):
+        return None
+    return None if _rejected(text, len(text) - len(tail) + end.start(1) - 1) else frozenset(end[1])
 
 
 def _rejected(text: str, at: int) -> bool:
@@ -195,7 +221,7 @@ _ORDINAL = re.compile(
 def _ordinal(text: str, options: Options) -> frozenset[str] | None:
     """A position in words: all of a short reply, or after a verb that chooses."""
     found = []
-    for one in _ORDINAL.finditer(text):
+    for one in some(_ORDINAL.finditer(text)):
         before = text[sentence_start(text, one.start()) : one.start()]
         whole = not before.strip(" \n:") and not text[one.end() :].strip(" .!\n")
         chosen = words.VERB.search(before) or words.NOUN.search(before) or words.AFTER.match(text, one.end())

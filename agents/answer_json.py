@@ -22,6 +22,8 @@ _OTHERS = ("user", "system", "tool")
 _FENCE = re.compile(r"\A\s*(?:`{3,}|~{3,})[\w-]*\n(.*?)\n\s*(?:`{3,}|~{3,})\s*\Z", re.DOTALL)
 _FENCED = re.compile(r"^`{3,}json[c5]?\n(.*?)\n`{3,}", re.DOTALL | re.MULTILINE)
 _DEEPEST = 20
+_PARTS = 40
+"""Parts of a list under an answer's key that are read."""
 
 
 def from_json(text: str, read: Callable[[str], frozenset[str] | None], options: Options) -> frozenset[str] | None:
@@ -88,7 +90,7 @@ def _value(value: Any, read: Callable[[str], frozenset[str] | None], options: Op
     if value is None:
         return frozenset()
     if isinstance(value, list):
-        parts = [_value(one, read, options) for one in value]
+        parts = [_value(one, read, options) for one in value[:_PARTS]]
         return frozenset().union(*(part for part in parts if part is not None))
     if isinstance(value, bool | dict):
         return None

@@ -145,7 +145,7 @@ def _letter(text: str, at: int, found: re.Match[str], options: Options, *, lower
     wrapped = bool(found[2]) or text[found.start() - 1 : found.start()] in tuple(f"{OPEN}\"'([$")
     if found[1].islower() and not (wrapped or (lower and _closed(text, end))):
         return None
-    own = re.compile(r"[ \t]*[.):,=–-]*[ \t]*[\"'(]*").match(text, end)
+    own = re.compile(r"[ \t]*[.):,=–]*(?:-(?!\.?\d|\$))*[ \t]*[\"'(]*").match(text, end)
     named = options.pattern.match(text, own.end()) if own else None
     if named and not (len(named[0]) == 1 and named[0] in LETTERS):
         other = options.letter_of(named[0])
@@ -199,9 +199,9 @@ def sentence_start(text: str, at: int) -> int:
 
 
 def some(found: Iterator[re.Match[str]]) -> list[re.Match[str]]:
-    """The first 200 and the last 600 places: what bounds the work on a reply that repeats itself."""
+    """The first 100 and the last 300 places: what bounds the work on a reply that repeats itself."""
     places = list(found)
-    return places if len(places) <= 800 else places[:200] + places[-600:]
+    return places if len(places) <= 400 else places[:100] + places[-300:]
 
 
 def announced(text: str, options: Options) -> Iterator[Statement]:
@@ -220,7 +220,8 @@ def _weighed(text: str, cue: re.Match[str], found: Object) -> Statement:
     tail = text[found.end : found.end + 3].lstrip("\"')] ")
     weight = FINAL if words.FINAL.search(before[-40:]) or words.FINAL.search(cue[0]) else PLAIN
     clause = words.BUT.split(before)[-1]
-    if words.UNREAL.search(clause) or words.NOT.search(clause) or tail[:1] in ("?", "？"):
+    conditional = words.WOULD.search(text[cue.end() : found.end]) and words.PROVIDED.match(text, found.end)
+    if conditional or words.UNREAL.search(clause) or words.NOT.search(clause) or tail[:1] in ("?", "？"):
         weight = -1
     elif words.DOUBT.search(clause) or words.DOUBT.search(text[cue.end() : found.end]):
         weight = HINT
@@ -336,13 +337,22 @@ def _capital_before(before: str) -> bool:
     return bool(word) and not words.LABELLED.search(before)
 
 
+_BULLET = re.compile(r"(?:[ \t.!,;:*~#>|✅✔✓→👉🎯●•⏺]|-(?!\.?\d|\$))*")
+"""Marks before a line's own words; a minus right before a number is no mark."""
+
+
 def alone(line: str, options: Options) -> Object | None:
     """The object that a line consists of: a letter, a letter with its own text, an option's text."""
-    bare = line.lstrip(" \t.!,;:*~#>|-✅✔✓→👉🎯●•⏺").rstrip(" \t.!,;:*~>|-✅✔✓→👉🎯●•⏺")
+    bullet = _BULLET.match(line)
+    bare = line[bullet.end() if bullet else 0 :].rstrip(" \t.!,;:*~>|-✅✔✓→👉🎯●•⏺")
     bare = re.sub(rf"^(?:{words.LABEL.pattern})[ :]+(?=\W*[A-D]\W*$)", "", bare, flags=re.IGNORECASE)
     offset = line.find(bare) if bare else 0
     whole = options.letter_of(bare.strip("\"'()[]{}$" + OPEN + CLOSE).rstrip(".")) or options.letter_of(bare)
     if whole and (len(bare) > 1 or bare not in LETTERS):
+        minus = options.letter_of(f"-{bare}") if bullet and "-" in bullet[0] else None
+        if minus:
+            # "- 4.2" where 4.2 and -4.2 are options.
+            return Object(frozenset({whole, minus}), offset + len(bare))
         return Object(frozenset({whole}), offset + len(bare))
     after = re.fullmatch(r"(.+?)[ ,:-]*[(\[]([A-D])[)\]]", bare)
     named = options.letter_of(after[1]) if after else None
@@ -370,14 +380,21 @@ def _same_text(rest: str, letters: frozenset[str], options: Options) -> bool:
 def lines_alone(text: str, options: Options) -> Iterator[Statement]:
     """Lines that are nothing but an answer. Several in a row are a list, and among other scraps they are noise.
 
-    A letter without emphasis counts only as the first or last line or as a paragraph of its own.
+    Of very many lines the first 200 and the last 800 are looked at. A letter without emphasis counts
+    only as the first or last line or as a paragraph of its own.
     """
     lines = text.split("\n")
     filled = [number for number, line in enumerate(lines) if line.strip(" \t-=_.~")]
+    looked = set(filled if len(filled) <= 1000 else filled[:200] + filled[-800:])
     at = 0
     found: list[tuple[int, Statement]] = []
     for number, line in enumerate(lines):
-        if 0 < len(line) < _LONGEST and not line.isspace() and not line.rstrip().endswith(("?", "？")):
+        if (
+            number in looked
+            and 0 < len(line) < _LONGEST
+            and not line.isspace()
+            and not line.rstrip().endswith(("?", "？"))
+        ):
             one = alone(line, options)
             if one is not None and one.letters and (len(line.strip()) > 8 or _stands_out(lines, filled, number)):
                 found.append((number, Statement(at, at + len(line), one.letters, PLAIN)))
@@ -403,14 +420,16 @@ def _stands_out(lines: list[str], filled: list[int], number: int) -> bool:
 
 def judged(text: str, options: Options) -> Iterator[Statement]:
     """Letters and option texts that a verdict follows: ``Option C is the correct one``."""
-    for found in re.compile(
+    letters = re.compile(
         rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}(?![A-Za-z0-9_])"
-    ).finditer(text):
-        if words.AFTER.match(text, found.end()) and not options.ambiguous(found[1]):
+    ).finditer(text)
+    for found in some(one for one in letters if words.AFTER.match(text, one.end())):
+        if not options.ambiguous(found[1]):
             yield from _verdict(text, found, found[1])
-    for found in options.pattern.finditer(text):
+    named = (one for one in options.pattern.finditer(text) if len(one[0]) > 1)
+    for found in some(one for one in named if words.AFTER.match(text, one.end())):
         letter = options.letter_of(found[0])
-        if letter and len(found[0]) > 1 and words.AFTER.match(text, found.end()):
+        if letter:
             yield from _verdict(text, found, letter)
 
 
@@ -468,9 +487,13 @@ def weak(text: str, options: Options) -> Iterator[Statement]:
         yield Statement(cue.start() if weight == PLAIN else start, found.end, found.letters, weight)
 
 
+_TABLES = 40
+"""Tables looked at, from the end."""
+
+
 def tabled(text: str, options: Options) -> Iterator[Statement]:
     """A table with a column of answers: what its cells say."""
-    for head in re.finditer(r"^[ \t]*\|.*\|[ \t]*\n[ \t]*\|[ :|-]+\|[ \t]*\n", text, re.MULTILINE):
+    for head in list(re.finditer(r"^[ \t]*\|.*\|[ \t]*\n[ \t]*\|[ :|-]+\|[ \t]*\n", text, re.MULTILINE))[-_TABLES:]:
         names = head[0].split("\n", 1)[0].strip().strip("|").split("|")
         column = next((place for place, name in enumerate(names) if words.NOUN.fullmatch(name.strip())), None)
         if column is None:
@@ -489,7 +512,11 @@ def tabled(text: str, options: Options) -> Iterator[Statement]:
 
 
 _BOXED = re.compile(r"\\(?:boxed|fbox|framebox)\s*\{((?:[^{}\n]|\{[^{}\n]*\}){0,300})\}")
-_TAGGED = re.compile(r"<(?:final[_ -]?)?(?:answer|choice|option|letter)>([^<]{0,300})</", re.IGNORECASE)
+_TAGGED = re.compile(
+    rf"<((?:(?:final|my|correct|selected|chosen|best)[_ -]?)?(?:{words.TAG})|final|correct|selected|chosen)>"
+    r"([^<]{0,300})</\1",
+    re.IGNORECASE,
+)
 _ANGLED = re.compile(r"(?<!<)(?<!< )<(?: ?<)++\s*+([^<>]{1,200}?)\s*(?:>(?: ?>)*|\Z)")
 _HOLDERS = frozenset(
     {
@@ -514,15 +541,15 @@ _HOLDERS = frozenset(
 def boxed(text: str, options: Options) -> Iterator[Statement]:
     """``\\boxed{C}`` and ``<answer>C</answer>``."""
     for pattern in (_BOXED, _TAGGED):
-        for found in pattern.finditer(text):
-            inner = inside(found[1], options)
+        for found in some(pattern.finditer(text)):
+            inner = inside(found[pattern.groups], options)
             if inner is not None:
                 yield Statement(found.start(), found.end(), inner, FINAL)
 
 
 def angled(text: str, options: Options) -> Iterator[Statement]:
     """Angle brackets that are not the strict form: decorated, of another shape, cut off."""
-    for found in _ANGLED.finditer(text):
+    for found in some(_ANGLED.finditer(text)):
         inner = inside(found[1], options)
         whole = found[0].endswith(">") or len(found[1].strip()) == 1
         if inner is not None and whole and not _in_code(text, found.start()):
@@ -568,6 +595,14 @@ def fold(text: str, statements: list[Statement]) -> frozenset[str] | None:
     for one in counted:
         state = one if state is None else _next(text, state, one)
     return state.letters if state else None
+
+
+def withdrawn(text: str, at: int) -> bool:
+    """Whether the reply says after ``at`` that it has no answer after all, and what it says last is not another."""
+    found = list(words.WITHDRAWN.finditer(text, max(at, len(text) - 4 * _LONGEST)))
+    denied = words.DENIED.match(text, at)
+    found += [denied] if denied and not found else []
+    return bool(found) and not words.STILL.search(text, found[-1].end())
 
 
 def _next(text: str, state: Statement, one: Statement) -> Statement:

@@ -69,7 +69,10 @@ _STYLED = re.compile(
     r"\\(?:text|textbf|textit|textrm|textsf|mathrm|mathbf|mathsf|mathit|mathtt|texttt|bf|rm|emph|underline)\s?"
     r"\{([^{}\n]{0,300})\}"
 )
-_EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|`{1,3})[ \t]?([\"'(\[]?[A-Da-d][\"')\].:]{0,3})[ \t]?\1(?![A-Za-z0-9])")
+_EMPHASIS = re.compile(
+    r"(?:(?<!\*)(?=\*)|(?<!_)(?=_)|(?<!`)(?=`))"  # a whole run of marks, not the end of a longer one
+    r"(([*_`])\2{0,2})[ \t]?([\"'(\[]?[A-Da-d][\"')\].:]{0,3})[ \t]?\1(?!\2|[*_]?[A-Za-z0-9])"
+)
 _MARKS = re.compile(r"\*+|`+|__+|</?(?:b|strong|em|i|u|mark|code|p|span|kbd)>|<br ?/?>", re.IGNORECASE)
 
 OPEN, CLOSE = "\u27e6", "\u27e7"
@@ -102,7 +105,7 @@ def undecorated(text: str) -> str:
     for _ in range(2):
         text = _STYLED.sub(r"\1", text)
     text = _ESCAPED.sub(r"\1", text)
-    text = _EMPHASIS.sub(rf"{OPEN}\2{CLOSE}", text)
+    text = _EMPHASIS.sub(rf"{OPEN}\3{CLOSE}", text)
     return _MARKS.sub("", text)
 
 

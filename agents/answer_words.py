@@ -18,6 +18,8 @@ _NOUNS = (
     r"|उत्तर|คำตอบ|ה?תשובה|(?:ال)?[إا]جابة|الجواب|جواب|پاسخ"
     r"|答案|回答|正確|正确选项|正確選項|正解|答え|解答|正しいのは|정답|답변|답"
 )
+TAG = "answer|choice|option|letter|result|response|output|reply|solution|verdict|selection|pick|prediction"
+"""Nouns that announce as a heading (``Output:``) or a tag (``<output>``)."""
 _LABELS = (
     r"option|choice|answer|letter|alternative|candidate|opción|opção|opzione|möglichkeit|antwort|réponse|respuesta|resposta"
     r"|risposta|lettre|letra|lettera|buchstabe|optie|opcja|alternativa|вариант|seçenek|variáns|var|item"
@@ -29,7 +31,8 @@ _RIGHT = (
 )
 _ANNOUNCED = (
     rf"(?:correct|right|best|final|selected|chosen|proper|my|richtige|beste|bonne|juste) (?:{_LABELS}|one)"
-    r"|(?:option|one|choice|statement|letter) (?:that|which) [^.,;:\n]{2,40}?(?= is\b)|(?:result|response)(?=[ ]?[:=])"
+    r"|(?:option|one|choice|statement|letter) (?:that|which) [^.,;:\n]{2,40}?(?= is\b)"
+    rf"|(?:{TAG}|final|correct|right)(?=[ ]?[:=])"
     r"|(?:opción|alternativa|opção|opzione|lettera|letra|option|letter) (?:correct[ao]|corret[ao]|corretta|elegida)"
 )
 _BE = (
@@ -39,7 +42,7 @@ _BE = (
 )
 
 NOUN = re.compile(
-    rf"(?<![^\W_])(?:{_ANNOUNCED}|{_NOUNS})(?![^\W_\u3000-\u9fff\uac00-\ud7af]|'s [a-z])(?:\s?\((?:[^()\n]{{2,20}})\))?",
+    rf"(?<![^\W_])(?:{_ANNOUNCED}|{_NOUNS})(?![^\W_\u3000-\u9fff\uac00-\ud7af])(?:\s?\((?:[^()\n]{{2,20}})\))?",
     re.IGNORECASE,
 )
 """A noun that announces: ``answer``, ``Antwort``, ``choice`` ..."""
@@ -156,6 +159,39 @@ NEGATIVE = re.compile(
     r"|[✗✘❌✖✕×☒🔴错錯誤]",
     re.IGNORECASE,
 )
+
+WOULD = re.compile(r"\b(?:would|could|might|may) ", re.IGNORECASE)
+PROVIDED = re.compile(r"[\"')\]\u27e7]*,? (?:but )?(?:only )?(?:if|unless|provided|assuming|in case|were)\b", re.IGNORECASE)
+"""After ``would be C``: a condition, which nobody says is met."""
+_LOST = r"(?:say|tell|answer|decide|choose|pick|select|determine|know|conclude|commit|verify|confirm)"
+_WHAT = (
+    r"(?: (?:it|this|that|them|so|which|to|any|one|the|correct|right|final|answer|question|option|options|letter|between"
+    r"|is|here|now|anymore|any more|either|reliably|confidently))*"
+)
+WITHDRAWN = re.compile(
+    rf"\bi(?: (?:really|actually|still|simply|just))?(?:'m| am)? (?:can't|cannot|can not|couldn't|could not|unable to|not able to) {_LOST}{_WHAT}[ ]?(?:[.!;…]|$)"
+    rf"|\band (?:can't|cannot) {_LOST}{_WHAT}[ ]?(?:[.!;…]|$)"
+    r"|\bi(?: really| honestly)? (?:don't|do not) know(?: (?:it|this|which|the answer|the right one|any ?more))*[ ]?(?:[.!;…]|$)"
+    r"|\bi (?:take|took) (?:that|it|this) back\b|\bi (?:withdraw|retract)\b(?! nothing)"
+    r"|\b(?:ignore|disregard|scratch|forget|strike) (?:that|this|it|the above|my (?:last |previous |earlier )?answer)[ ]?(?:[.!;…]|$)"
+    r"|\b(?:none|no one|not one) of (?:the|these|those) (?:\w+ )?(?<!other )(?:options|choices|answers|letters|alternatives)(?: (?:given|listed|offered|shown|above))?"
+    r" (?:is|are|match\w*|fits?|agrees?|works?|correspond\w*|equals?)\b(?![^.\n]*\b(?:exact\w*|precise\w*|perfect\w*|close\w*|near\w*|but|except|so|other|else)\b)"
+    r"|\bno (?:option|choice|answer)(?: (?:given|listed|offered|shown|above|here))? (?:is (?:right|correct|true)|match\w*|fits?|works?|agrees?|corresponds?)\b(?![^.\n]*\b(?:exact\w*|precise\w*|perfect\w*|close\w*|near\w*|but|except|so|other|else)\b)"
+    r"|\b(?:there is|there's|i have) no (?:(?:correct|right|final|valid) )?(?:answer|option|choice)[ ]?(?:[.!;…]|$)"
+    r"|\b(?:actually|wait|hmm+|hold on|oh|sorry)[, .…]+no[ ]?(?:[.!;…]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A sentence that takes back whatever answer came before it."""
+DENIED = re.compile(
+    r"\W*(?:(?:no|but|however|actually|well|hmm+|wait|sorry)[, .…]+)*(?:that|this|it)(?: answer)?(?:'s| is| was) (?:wrong|incorrect|mistaken|not (?:right|correct|true)|a mistake)[ ]?(?:[.!;…]|$)"
+    r"|\W*(?:(?:but|however|actually) )?i (?:disagree|do not agree|don't agree)(?: with (?:it|that|this|them))?(?:[ ]?[.,!;…]|$| and\b| but\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The same where it comes right after the answer: further on it may be said of something else."""
+STILL = re.compile(
+    r"(?<![\w'])[\"'(\[\u27e6]{0,6}[A-D](?![\w'+#-])|\b(?:still|stand by|stick|keep|anyway|nevertheless|nonetheless)\b"
+)
+"""After it: the answer holds, or another one is named."""
 
 _HELP = r"help|assist|comply|support|participate|engage|fulfil\w*|do that|do this|be part|contribute|take part|provide|offer|give|discuss|share|choos\w+|answer|advise|pick|select|continue|recommend"
 REFUSAL = re.compile(

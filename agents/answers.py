@@ -25,6 +25,7 @@ from backtrader_bench.agents.answer_statements import (
     reasoned,
     tabled,
     weak,
+    withdrawn,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -54,9 +55,7 @@ def read_answer(reply: str, options: Mapping[str, str]) -> Answer:
     own = [bracket for bracket in brackets if bracket.start() not in listed]
     if own:
         return Answer(own[-1][1].upper(), "strict")
-    for bracket in reversed(brackets):
-        seen = seen[: bracket.start()] + " " + seen[bracket.end() :]
-    return _lenient(_ends(seen), Options(options))
+    return _lenient(_ends(_STRICT.sub(" ", seen)), Options(options))
 
 
 def _ends(text: str) -> str:
@@ -83,7 +82,10 @@ def _letters(text: str, options: Options) -> frozenset[str] | None:
     for find in (angled, boxed, announced, judged, lines_alone, reasoned, tabled, weak):
         statements += find(shown, options)
     found = fold(shown, [one for one in statements if one.weight >= 0])
-    return found if found is not None else hints(text, shown, options)
+    said = max((one.end for one in statements), default=0)
+    if found is None:
+        found, said = hints(text, shown, options), 0
+    return frozenset() if found and withdrawn(shown, said) else found
 
 
 def _refuses(text: str) -> bool:

@@ -94,8 +94,11 @@ def sign_flip(sums: NDArray[Any], seed: int = 0) -> float:
     """Two-sided p that clusters' ``sums`` of differences are as likely to have the other sign.
 
     Exact for whole numbers, by counting the sums that the flips reach (with a question a cluster that is McNemar's
-    exact test); otherwise by random flips, the observed one counted among them.
+    exact test), and wherever there are no more patterns of signs than :data:`FLIPS`; otherwise by random flips, the
+    observed one counted among them. A cluster whose sum is 0 has no sign, and says nothing.
     """
+    sums = np.asarray(sums, dtype=float)
+    sums = sums[np.abs(sums) > 1e-12]
     whole = np.abs(np.rint(sums)).astype(np.int64)
     reach = int(whole.sum())
     if np.allclose(sums, np.rint(sums), atol=1e-9) and reach * len(sums) <= _MOST:
@@ -105,8 +108,12 @@ def sign_flip(sums: NDArray[Any], seed: int = 0) -> float:
             counts = 0.5 * (np.roll(counts, size) + np.roll(counts, -size))
         totals = np.arange(-reach, reach + 1)
         return min(1.0, float(counts[np.abs(totals) >= abs(round(float(sums.sum())))].sum()))
+    goal = abs(float(sums.sum())) - 1e-9
+    if 2 ** len(sums) <= FLIPS:
+        patterns = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1
+        return float((np.abs((patterns * 2 - 1) @ sums) >= goal).mean())
     draw = np.random.default_rng(seed)
-    seen, goal, done = 1, abs(float(sums.sum())) - 1e-9, 0
+    seen, done = 1, 0
     while done < FLIPS:
         block = min(500, FLIPS - done)
         signs = draw.integers(0, 2, (block, len(sums)), dtype=np.int8) * 2 - 1

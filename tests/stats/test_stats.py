@@ -140,8 +140,26 @@ def test_sign_flips_are_counted_exactly() -> None:
     sums = np.array([3.0, -1.0, 2.0, 0.0, 4.0])
     reached = [abs(float(np.dot(signs, sums))) >= 8 for signs in product((1, -1), repeat=5)]
     assert pairs.sign_flip(sums) == pytest.approx(sum(reached) / 32)
-    # Shares of repeats are flipped at random, and come out about the same.
-    assert pairs.sign_flip(sums / 3.7, seed=1) == pytest.approx(sum(reached) / 32, abs=0.02)
+    # Shares of repeats too, whatever the seed.
+    assert {pairs.sign_flip(sums / 3.7, seed) for seed in range(3)} == {sum(reached) / 32}
+
+
+@pytest.mark.parametrize("clusters", [2, 9, 13])
+def test_sign_flips_of_few_clusters_are_those_of_scipy(clusters: int) -> None:
+    from scipy.stats import permutation_test
+
+    sums = np.random.default_rng(clusters).normal(0.4, 1, clusters)
+    theirs = permutation_test((sums,), np.sum, permutation_type="samples", n_resamples=np.inf)  # type: ignore[call-overload]
+    assert pairs.sign_flip(sums) == pytest.approx(min(1.0, theirs.pvalue))
+    # All to one side: the two patterns that are as far out, and no less.
+    assert pairs.sign_flip(np.abs(sums)) == 2 / 2**clusters
+
+
+def test_sign_flips_of_many_clusters_are_drawn() -> None:
+    exact = pairs.sign_flip(np.array([3.0, -1.0, 2.0, 5.0] * 5))
+    drawn = pairs.sign_flip(np.array([3.0, -1.0, 2.0, 5.0] * 5) / 3.7, seed=1)
+    assert drawn == pytest.approx(exact, abs=0.02) and drawn >= 1 / (pairs.FLIPS + 1)
+    assert pairs.sign_flip(np.zeros(4)) == 1
 
 
 def test_holm() -> None:
