@@ -46,7 +46,7 @@ def test_what_is_in_it_and_that_it_goes(record: dict[str, Any]) -> None:
         with workspaces.place("What?", tape) as place, workspaces.place("Other?") as other:
             assert sorted(path.name for path in place.work.iterdir()) == ["prices.csv", "question.txt"]
             assert [path.name for path in other.work.iterdir()] == ["question.txt"]
-            assert not list(place.private.iterdir())
+            assert not list(place.private.iterdir()) and not list(place.output.iterdir())
             lines = (place.work / "prices.csv").read_text().splitlines()
             assert lines[0] == "Date,Open,High,Low,Close,Volume"
             assert len(lines) == 1 + record["tape"]["rows"]
@@ -55,6 +55,7 @@ def test_what_is_in_it_and_that_it_goes(record: dict[str, Any]) -> None:
                 assert record["id"][:6] not in str(path)
         assert not place.work.exists()
         assert not place.private.exists()
+        assert not place.output.exists()
     assert not workspaces.root.exists()
 
 
