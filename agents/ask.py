@@ -140,9 +140,9 @@ def _not_started(backend: Backend, command: Command, problem: OSError | ValueErr
 
 
 def _priced(reply: Reply, ask: Ask, prices: usage.Prices | None) -> Reply:
-    """Usage counted from the text where an answer came without, and a cost where there are prices."""
+    """Usage counted from the texts where a reply, be it empty, came without, and a cost where there are prices."""
     counted, cost = reply.usage, reply.cost
-    if not usage.is_known(counted) and reply.text and reply.error is None:
+    if not usage.is_known(counted) and reply.error is None:
         counted = usage.estimate(f"{ask.system}\n{ask.prompt}", reply.text)
     if cost is None and prices is not None:
         cost = prices.cost(counted, (reply.model, ask.model))

@@ -15,7 +15,7 @@ from backtrader_bench.agents.ask import AskCancelled, ask
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
 from backtrader_bench.agents.process import Caps
 from backtrader_bench.agents.usage import Prices
-from backtrader_bench.attempts import Cost, Usage
+from backtrader_bench.attempts import Cost, ToolCall, Usage
 from backtrader_bench.errors import HarnessError, MissingError, UsageError
 from tests.agents.asking import ENVIRON, asking
 
@@ -235,6 +235,17 @@ def test_usage_is_estimated_only_where_nothing_is_reported(tmp_path: Path) -> No
     told = backend(parse=lambda raw: Reply(text="x", usage=Usage(output=9)))
     assert ask(told, asking(tmp_path)).usage == Usage(output=9)
     assert ask(backend("echo a b c; exit 1"), asking(tmp_path)).usage == Usage()
+
+
+@pytest.mark.parametrize("parse", [
+    lambda raw: Reply(), lambda raw: Reply(refused=True), lambda raw: Reply(tool_calls=(ToolCall(name="x"),)),
+], ids=["nothing", "refused", "a tool call"])  # fmt: skip
+def test_an_empty_reply_has_used_its_prompt(parse: Any, tmp_path: Path) -> None:
+    prices = Prices({"m": {"input": 1e6, "output": 1e6}})
+    request = asking(tmp_path, prompt="one two", system="three", model="m")
+    reply = ask(backend("true", parse=parse), request, prices=prices)
+    assert reply.usage == Usage(input=4, output=0, estimated=True)
+    assert reply.cost == Cost(usd=4.0, source="computed")
 
 
 def test_cost_is_reported_before_computed(tmp_path: Path) -> None:
