@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backtrader_bench.agents import isolation, process, streams, usage
+from backtrader_bench.agents import isolation, leftovers, process, streams, usage
 from backtrader_bench.agents.backend import Raw, Reply
 from backtrader_bench.attempts import ToolCall
 from backtrader_bench.errors import HarnessError, MissingError, UsageError
@@ -71,10 +71,15 @@ def _program(backend: Backend, ask: Ask, cancel: threading.Event | None, mark: s
     ended, facts = _run(backend, ask, command, cancel, mark)
     if ended.why == "cancel":
         raise AskCancelled(backend.name)
-    kept = {name: path for name, path in ended.files.items() if _is_own(path)}
-    files = {**kept, **{name: path for name, path in command.collect.items() if _is_own(path)}}
-    reply = _reply(backend, ended, command)
-    return dataclasses.replace(reply, seconds=ended.seconds, raw=files, isolation=facts)
+    left = {name: path for name, path in command.collect.items() if leftovers.is_there(path, ask.private)}
+    files = {name: content for name, path in left.items() if (content := leftovers.read(path, CAPS.memory)) is not None}
+    reply = _reply(backend, ended, command, files)
+    return dataclasses.replace(reply, seconds=ended.seconds, raw={**ended.files, **left}, isolation=facts)
+
+
+def output_folder(ask: Ask) -> Path:
+    """Where the streams are kept: not in ``private``, where the program could lay something else in their place."""
+    return ask.output or ask.private.with_name(f"{ask.private.name}-output")
 
 
 def _run(
@@ -82,19 +87,21 @@ def _run(
 ) -> tuple[Ended, Mapping[str, object]]:
     unique = f"{mark or secrets.token_hex(8)}-{secrets.token_hex(8)}"
     watch = backend.is_tool_call if ask.mode == "no-tools" else None
+    folder = output_folder(ask)
+    folder.mkdir(mode=0o700, exist_ok=True)
     entered = isolation.enter(command, ask, unique)
     with contextlib.closing(entered):
         ended = process.run(
-            entered.start, ask.private, ask.timeout, unique, watch=watch, cancel=cancel, caps=CAPS
+            entered.start, folder, ask.timeout, unique, watch=watch, cancel=cancel, caps=CAPS
         )
     return ended, entered.facts
 
 
-def _reply(backend: Backend, ended: Ended, command: Command) -> Reply:
+def _reply(backend: Backend, ended: Ended, command: Command, files: Mapping[str, bytes]) -> Reply:
     """What the parser makes of the output, and what it can't know: how the program ended."""
     if ended.problem is not None:
         return _not_started(backend, command, ended.problem)
-    raw = dataclasses.replace(ended.raw, files=_collected(command))
+    raw = dataclasses.replace(ended.raw, files=files)
     assert backend.parse is not None
     reply = backend.parse(raw)
     if ended.why == "output":
@@ -132,26 +139,10 @@ def _not_started(backend: Backend, command: Command, problem: OSError | ValueErr
     raise HarnessError(f"{backend.name} can't be started: {problem}") from problem
 
 
-def _collected(command: Command) -> dict[str, bytes]:
-    return {name: _content(path) for name, path in command.collect.items() if _is_own(path)}
-
-
-def _is_own(path: Path) -> bool:
-    """Whether it is there and no link: an agent could lay one to what only we may read."""
-    return path.exists() and not path.is_symlink()
-
-
-def _content(path: Path) -> bytes:
-    if path.is_dir():
-        return b"".join(_content(file) for file in sorted(path.rglob("*")) if file.is_file() and _is_own(file))
-    with path.open("rb") as file:
-        return file.read(CAPS.memory)
-
-
 def _priced(reply: Reply, ask: Ask, prices: usage.Prices | None) -> Reply:
-    """Usage counted from the text where an answer came without, and a cost where there are prices."""
+    """Usage counted from the texts where a reply, be it empty, came without, and a cost where there are prices."""
     counted, cost = reply.usage, reply.cost
-    if not usage.is_known(counted) and reply.text and reply.error is None:
+    if not usage.is_known(counted) and reply.error is None:
         counted = usage.estimate(f"{ask.system}\n{ask.prompt}", reply.text)
     if cost is None and prices is not None:
         cost = prices.cost(counted, (reply.model, ask.model))

@@ -29,7 +29,7 @@ class Ask:
     workspace: Path
     """Empty but for what the agent may use; its working directory."""
     private: Path
-    """Outside the workspace, for configuration, homes and raw output of this attempt alone."""
+    """Outside the workspace, for configuration and homes of this attempt alone; the program may write to it."""
     timeout: float
     """Seconds of wall time."""
     environ: Mapping[str, str]
@@ -42,6 +42,8 @@ class Ask:
     """Of this attempt, for agents that draw."""
     repeat: int = 0
     """Which repeat of the question this is; for ``scripted`` alone."""
+    output: Path | None = None
+    """Where the program's streams are kept, in no room that an agent sees; None for a folder beside ``private``."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.backend import Ask, Command
     from backtrader_bench.sandbox.room import Isolation
 
+PARTS = ("agents", "checker", "mcq_builder", "miner", "templates")
+"""Folders of this package that may lie elsewhere (an editable installation)."""
+
 
 @dataclass(frozen=True)
 class Entered:
@@ -44,13 +47,26 @@ def enter(command: Command, ask: Ask, mark: str) -> Entered:
         return Entered(Start(argv=command.argv, env=env, cwd=ask.workspace, stdin=command.stdin), facts())
     readable = tuple(path for path in command.readable if path.exists())
     writable = (ask.private, *(path for path in command.writable if path.exists()))
-    room = Room(work=ask.workspace, readable=readable, writable=writable, network=True, nested=True)
+    room = Room(
+        work=ask.workspace, readable=readable, writable=writable, hidden=own_code(), network=True, nested=True
+    )  # fmt: skip
     ready = launch(command.argv, room, level, env)
     start = Start(
         argv=ready.argv, env={**ready.env, MARK: mark}, cwd=ask.workspace, stdin=command.stdin,
         pass_fds=ready.pass_fds, preexec=ready.preexec, room=level == "L3",
     )  # fmt: skip
     return Entered(start, facts(), ready.close)
+
+
+@functools.cache
+def own_code() -> tuple[Path, ...]:
+    """The folders of this package. The interpreter that agents are given may have it among its libraries, and with it
+    the second engine and how each template's key is derived: nothing that someone who is asked for it should find."""
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    specs = [find_spec(name) for name in ("backtrader_bench", *(f"backtrader_bench.{part}" for part in PARTS))]
+    return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)
 
 
 def _check_store_hidden(shown: Iterable[Path]) -> None:

@@ -69,7 +69,7 @@ def look_at(backend: Backend, environ: Mapping[str, str]) -> Found:
 def isolation_of(backend: Backend) -> str:
     """What keeps the agent's workspace apart from everything else, in words."""
     if backend.answer is not None:
-        return "none needed: runs in this process, and is given the key"
+        return "none needed: a part of this program, run in its own process"
     held = isolation.held()
     if held.fs == "open":
         return "nothing: the key is not in its folder or environment, but files of this user can be read"

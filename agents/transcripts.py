@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from backtrader_bench.agents import leftovers, process
 from backtrader_bench.errors import StoreError
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 SYSTEM, PROMPT, REPLY, NORMAL, FAULT = "system.txt", "prompt.txt", "reply.txt", "reply.json", "fault.txt"
 """Files of a transcript beside what the agent's program wrote."""
+LEFT_OUT = "left_out.txt"
+"""What of the program's files is not in the transcript, and why, by line; only where there is something to say."""
+LARGEST = process.Caps().disk
+"""Bytes of one raw file, or of all files of one folder."""
 
 
 def new_folder(parent: Path) -> Path:
@@ -46,15 +50,14 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def copy(raw: Mapping[str, Path], folder: Path) -> None:
-    """The raw files of a program into its transcript; the folders they lie in go with the workspace. StoreError."""
-    for name, path in raw.items():
-        try:
-            if path.is_dir():
-                shutil.copytree(path, folder / name, dirs_exist_ok=True)
-            elif path.exists():
-                shutil.copyfile(path, folder / name)
-        except (OSError, shutil.Error) as error:
-            raise StoreError(f"cannot copy {path} to {folder}: {error}") from None
+    """The raw files of a program into its transcript; the folders they lie in go with the workspace.
+
+    What an agent left there is no reason to lose its answer or to stop: what can't be copied, is no regular file or
+    beyond :data:`LARGEST` is named in :data:`LEFT_OUT`. StoreError: that can't be written.
+    """
+    odd = [line for name, path in raw.items() for line in leftovers.copy(path, folder, name, LARGEST)]
+    if odd:
+        write(folder, {LEFT_OUT: "".join(f"{line if line.isprintable() else repr(line)}\n" for line in odd)})
 
 
 def normal_form(reply: Reply) -> str:

@@ -38,7 +38,7 @@ def put(agent: Agent, mode: Mode, environ: Mapping[str, str], timeout: float, ow
     with Workspaces() as workspaces, workspaces.place(QUESTION) as place:
         return ask(agent.backend, Ask(
             prompt=QUESTION, system=SYSTEM, mode=mode, model=agent.model, workspace=place.work, private=place.private,
-            timeout=timeout, environ=environ, own_config=own_config,
+            output=place.output, timeout=timeout, environ=environ, own_config=own_config,
             record=RECORD if agent.backend.offline else None,
         ))  # fmt: skip
 

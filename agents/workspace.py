@@ -1,7 +1,8 @@
 """Where agents work: for each attempt an empty folder with the question and, unless told otherwise, its prices.
 
-Folders have random names, and every attempt has two that don't lie in each other: ``work``, which is the agent's, and
-``private``, for its home and raw output. Neither ever holds a key, or anything of another attempt.
+Folders have random names, and every attempt has three that don't lie in each other: ``work``, which is the agent's,
+``private``, for its home, and ``output``, where we keep what it writes to its streams and which it does not see. None
+ever holds a key, or anything of another attempt.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ QUESTION, PRICES = "question.txt", "prices.csv"
 
 @dataclass(frozen=True)
 class Place:
-    """The two folders of one attempt."""
+    """The folders of one attempt."""
 
     work: Path
     private: Path
+    output: Path
 
 
 class Workspaces:
@@ -65,10 +67,10 @@ class Workspaces:
 
         StoreError: the disk is full.
         """
-        place = Place(self.root / secrets.token_hex(8), self.root / secrets.token_hex(8))
+        place = Place(*(self.root / secrets.token_hex(8) for _ in range(3)))
         try:
-            place.work.mkdir(mode=0o700)
-            place.private.mkdir(mode=0o700)
+            for folder in (place.work, place.private, place.output):
+                folder.mkdir(mode=0o700)
             (place.work / QUESTION).write_text(prompt + "\n", encoding="utf-8")
             if tape is not None:
                 (place.work / PRICES).write_bytes(tape.canonical())
@@ -78,8 +80,8 @@ class Workspaces:
             yield place
         finally:
             if not self.keep:
-                remove(place.work)
-                remove(place.private)
+                for folder in (place.work, place.private, place.output):
+                    remove(folder)
 
 
 def _check_outside_store(root: Path) -> None:

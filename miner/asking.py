@@ -201,8 +201,9 @@ class Asker:
         with self.workspaces.place(prompt) as place:
             request = Ask(
                 prompt=prompt, system=system, mode=mode, model=agent.model, workspace=place.work,
-                private=place.private, timeout=timeout, environ=self.environ, own_config=self.settings.own_config,
-                seed=seed, repeat=repeat, record=record if agent.backend.offline else None,
+                private=place.private, output=place.output, timeout=timeout, environ=self.environ,
+                own_config=self.settings.own_config, seed=seed, repeat=repeat,
+                record=record if agent.backend.offline else None,
             )  # fmt: skip
             reply = ask(agent.backend, request, cancel=self.cancel, prices=self.prices, mark=self.mark)
             texts = {transcripts.REPLY: reply.text, transcripts.NORMAL: transcripts.normal_form(reply)}

@@ -11,7 +11,9 @@ from backtrader_bench import store
 from backtrader_bench.agents.runs.manifest import QuestionFile
 from backtrader_bench.errors import RecordError, StoreError, UsageError
 from backtrader_bench.records import (
+    HIDDEN_SCHEMES,
     LETTERS,
+    MINED,
     TapeRef,
     is_published,
     parse_json,
@@ -23,6 +25,9 @@ from backtrader_bench.templates.prompts import published_options, stem_of_publis
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+
+MADE = ("synthetic", "world")
+"""Sources of prices that no market has seen."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +139,16 @@ def check_values(items: Iterable[Asking]) -> None:
     for one in items:
         if "value" not in one.record:
             raise UsageError(f"{one.where} holds no value to grade by (a published record); leave --ask-value out")
+
+
+def check_downloadable(items: Iterable[Asking]) -> None:
+    """UsageError when an agent would be told to download the prices of a question that were made, and exist nowhere."""
+    for one in items:
+        made = one.tape is not None and one.tape.source.partition(":")[0] in MADE
+        if one.record.get("scheme") in HIDDEN_SCHEMES or (made and one.record.get("scheme") != MINED):
+            raise UsageError(
+                f"{one.where}: its prices were made for it and can't be downloaded; --data-access prices hands them out"
+            )
 
 
 def tape_hashes(items: Iterable[Asking]) -> dict[str, int]:

@@ -19,6 +19,7 @@ from backtrader_bench.agents.runs.plan import ALL_SHIFTS, Asked, digest, plan
 from backtrader_bench.agents.runs.questions import (
     Asking,
     Questions,
+    check_downloadable,
     check_values,
     choose,
     read_questions,
@@ -100,6 +101,8 @@ def begin(files: Sequence[Path], given: Mapping[str, Any], name: str = "") -> Wo
     chosen = choose(questions.items, settings.limit, settings.seed)
     if settings.ask_value:
         check_values(chosen)
+    if settings.data_access == "network":
+        check_downloadable(chosen)
     asked = _plan(chosen, settings)
     manifest = Manifest(
         run=name, given=dict(given), settings=settings, files=questions.files,

@@ -104,8 +104,9 @@ class Trier:
         with self._workspaces.place(prompt, tape) as place:
             request = Ask(
                 prompt=prompt, system=system, mode=settings.mode, model=agent.model,
-                workspace=place.work, private=place.private, timeout=settings.timeout, environ=self._environ,
-                own_config=settings.own_config, seed=seed_of(asked, settings.seed), repeat=asked.repeat,
+                workspace=place.work, private=place.private, output=place.output, timeout=settings.timeout,
+                environ=self._environ, own_config=settings.own_config, seed=seed_of(asked, settings.seed),
+                repeat=asked.repeat,
                 # The agents of this package alone: the others' code has no use for a key.
                 record={"id": question.id, **question.record} if agent.backend.offline else None,
             )  # fmt: skip
@@ -113,7 +114,7 @@ class Trier:
                 reply = ask(agent.backend, request, cancel=stop, prices=self._prices, mark=self._mark)
             except HarnessError:
                 # What the program wrote shows why.
-                transcripts.copy({name: place.private / name for name in ("stdout", "stderr")}, folder)
+                transcripts.copy({path.name: path for path in place.output.iterdir()}, folder)
                 raise
             transcripts.write(folder, {REPLY: reply.text, NORMAL: transcripts.normal_form(reply)})
             transcripts.copy(reply.raw, folder)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from backtrader_bench.cli.numbers import Finite
+
 EXIT_CODES = (
     "Exit codes: 0 answered right in every mode, 1 it answered otherwise or failed, 2 usage, 3 the program, its login "
     "or the network is missing."
@@ -34,7 +36,7 @@ def agents(context: click.Context, as_json: bool) -> None:
 @agents.command(epilog=EXIT_CODES, short_help="Ask one trivial question in each mode.")
 @click.argument("name", metavar="NAME[:MODEL]")
 @click.option("--mode", type=click.Choice(["with-tools", "no-tools"]), help="Only this mode. [both]")
-@click.option("--timeout", type=click.FloatRange(1, 86_400), default=180, help="Seconds for each. [180]")
+@click.option("--timeout", type=Finite(1, 86_400), default=180, help="Seconds for each. [180]")
 @click.option("--own-config", is_flag=True, help="Use your own login and configuration folder of the agent.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout instead of text.")
 def test(name: str, mode: str | None, timeout: float, own_config: bool, as_json: bool) -> int:

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli.numbers import Finite
+
 EXIT_CODES = (
     "Exit codes: 0 no leak found (read the verdict: too small is not clean), 1 a leak, 2 usage or a line that is no "
     "record, 3 the extra or price data missing."
@@ -28,13 +30,13 @@ EXIT_CODES = (
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the report as one page there.")
 @click.option("--jobs", "-j", type=click.IntRange(1, 1024), default=1, help="Processes. [1]")
 @click.option("--no-learned", is_flag=True, help="Leave the trained attackers out: quick, but then no bank can pass.")
-@click.option("--max-learned", type=click.FloatRange(0.25, 1), default=0.27,
+@click.option("--max-learned", type=Finite(0.25, 1), default=0.27,
               help="Most that a learned attacker's upper bound may be. [0.27]")
-@click.option("--max-subset", type=click.FloatRange(0.25, 1), default=0.30,
+@click.option("--max-subset", type=Finite(0.25, 1), default=0.30,
               help="Most accuracy on a type, tier, scheme or strategy. [0.30]")
-@click.option("--min-p", type=click.FloatRange(0, 0.5), default=0.01,
+@click.option("--min-p", type=Finite(0, 0.5), default=0.01,
               help="Least p of the largest rule attacker, and where an attacker is called a leak. [0.01]")
-@click.option("--min-uniform-p", type=click.FloatRange(0, 0.5), default=0.01,
+@click.option("--min-uniform-p", type=Finite(0, 0.5), default=0.01,
               help="Least chi-square p of key letters and of key ranks. [0.01]")
 @click.option("--min-n", type=click.IntRange(1, 1_000_000), default=1000,
               help="Questions below which a bank, or a subset, is too small to judge. [1000]")

@@ -12,6 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from backtrader_bench.agents import shown
 from backtrader_bench.attempts import ANSWERS
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Progress:
         """``tallies`` hold what earlier sessions did; ``backends``: agent -> backend."""
         self.tallies, self.backends, self._clock = tallies, backends, clock
         self.began = clock()
+        self.called = shown.names(tallies)
         self._before = {agent: one.ended for agent, one in tallies.items()}
         self.last_failure = ""
         self.conductor: Conductor | None = None
@@ -70,7 +72,7 @@ class Progress:
             what = attempt.error.kind if attempt.status == "agent_error" and attempt.error else attempt.status
             why = f": {attempt.error.message}" if attempt.error else ""
             again = "" if tried.kept else " (will be asked again)"
-            self.last_failure = plain(f"{attempt.agent}: {what.replace('_', ' ')}{again}{why}")
+            self.last_failure = plain(f"{self.called[attempt.agent]}: {what.replace('_', ' ')}{again}{why}")
 
     def left(self) -> str:
         """How long it will take, in words; empty while that can't be told."""
@@ -165,7 +167,7 @@ def line(progress: Progress) -> str:
     parts = [f"{progress.ended} of {progress.planned}"]
     for agent, one in progress.tallies.items():
         failed = f" ({failures(one)})" if failures(one) else ""
-        parts.append(f"{plain(agent)} {percent(one.accuracy)} of {one.answered} answered{failed}")
+        parts.append(f"{plain(progress.called[agent])} {percent(one.accuracy)} of {one.answered} answered{failed}")
     totals = [text for text in (progress.left(),) if text]
     return "; ".join([*parts, *totals])
 
@@ -183,8 +185,8 @@ def screen(progress: Progress, width: int) -> RenderableType:
     for agent, one in progress.tallies.items():
         bar = [ProgressBar(total=max(1, one.planned), completed=one.ended, width=16)] if bars else []
         table.add_row(
-            Text(plain(agent)), *bar, f"{one.ended}/{one.planned}", percent(one.accuracy), tokens(one), cost(one),
-            _pace(progress, agent), Text(failures(one), style="yellow"),
+            Text(plain(progress.called[agent])), *bar, f"{one.ended}/{one.planned}", percent(one.accuracy),
+            tokens(one), cost(one), _pace(progress, agent), Text(failures(one), style="yellow"),
         )  # fmt: skip
     foot = Text(_foot(progress), style="dim", no_wrap=True)
     # Leaves room for the ^C that a terminal echoes: a line that wrapped would stay behind.

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli.numbers import Finite
+
 
 @click.command(
     epilog="Exit codes: 0 reported, 2 usage or input (no such run, no attempt in it, an unreadable question file)."
@@ -14,7 +16,7 @@ import click
 @click.argument("runs", nargs=-1, metavar="RUN...", required=True)
 @click.option("--questions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Where the questions are, before the files that the runs name and db/mcq; repeatable.")
-@click.option("--floor", type=click.FloatRange(0, 1, max_open=True), metavar="SHARE",
+@click.option("--floor", type=Finite(0, 1, max_open=True), metavar="SHARE",
               help="What a score is held against. [the audit's best shortcut on these questions]")
 @click.option("--by", multiple=True, type=click.Choice(["tier", "template", "strategy", "category", "scheme"]),
               help="Tables on screen; repeatable. --json and --html have all. [tier, scheme, category]")

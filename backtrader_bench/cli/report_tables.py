@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from backtrader_bench.agents import shown
 from backtrader_bench.agents.reports import words
 from backtrader_bench.attempts import ANSWERS
 
@@ -24,6 +26,7 @@ MOST_GROUPS = 40
 def show(found: Report, by: Sequence[str], console: Console | None = None) -> None:
     """Print the report."""
     console = console or Console()
+    found = shortly(found)
     for run in found.runs:
         agents = ", ".join(run.agents)
         outcome = run.outcome or "not ended"
@@ -35,17 +38,34 @@ def show(found: Report, by: Sequence[str], console: Console | None = None) -> No
         for made in of_condition(found, condition, mine):
             console.print()
             console.print(made)
-    if found.pairs:
+    apart = sum(not one.questions for one in found.pairs)
+    if len(found.pairs) > apart:
         console.print()
         console.print(pairs(found))
+    if apart:
+        console.print()
+        say(console, f"{apart:,} of {len(found.pairs):,} pairs have no common question and no difference to show")
     for kind in by:
         groups = [one for one in found.groups if one.kind == kind]
-        if len(groups) > 1:
+        for places in columns(groups, found, console.width) if len(groups) > 1 else ():
             console.print()
-            console.print(by_group(kind, groups, found))
+            console.print(by_group(kind, groups, found, places))
     console.print()
     for line in footnotes(found):
         say(console, line)
+
+
+def shortly(found: Report) -> Report:
+    """The report with agents called as a screen has room for."""
+    called = shown.names([one.agent for one in found.agents] + [agent for run in found.runs for agent in run.agents])
+    series = {one.name: called[one.agent] + one.name.removeprefix(one.agent) for one in found.agents}
+    change = msgspec.structs.replace
+    return change(
+        found,
+        runs=tuple(change(one, agents=tuple(called[agent] for agent in one.agents)) for one in found.runs),
+        agents=tuple(change(one, agent=called[one.agent], name=series[one.name]) for one in found.agents),
+        pairs=tuple(change(one, first=series[one.first], second=series[one.second]) for one in found.pairs),
+    )
 
 
 def say(console: Console, text: str) -> None:
@@ -186,20 +206,38 @@ def pairs(found: Report) -> Table:
     made.add_column("", overflow="fold")
     made.add_column("could\nshow", justify="right")
     for one in found.pairs:
+        if not one.questions:
+            continue
         sides = (one.first, one.second) if several else (about[one.first].agent, about[one.second].agent)
         made.add_row(name("\n".join(sides)), f"{one.questions:,}", words.points(one.difference), words.span(one),
                      words.p(one.holm), name(words.verdict(one, about)), words.points(one.smallest))  # fmt: skip
     return made
 
 
-def by_group(kind: str, groups: Sequence[Group], found: Report) -> Table:
-    """Accuracy by one kind of group, an agent a column."""
+def columns(groups: Sequence[Group], found: Report, width: int) -> list[list[int]]:
+    """Places of the agents for which a table by group has room beside each other: one table for each list."""
+    left = max(len(group.name) for group in groups[:MOST_GROUPS]) + len("  1,000")
+    parts: list[list[int]] = [[]]
+    used = left
+    for place, one in enumerate(found.agents):
+        needs = 2 + max(len(one.agent), len("100% 50-100"))
+        if parts[-1] and used + needs > width:
+            parts.append([])
+            used = left
+        parts[-1].append(place)
+        used += needs
+    return parts
+
+
+def by_group(kind: str, groups: Sequence[Group], found: Report, places: Sequence[int]) -> Table:
+    """Accuracy by one kind of group, a column for each agent at ``places``."""
     several = len({words.condition(one) for one in found.agents}) > 1
     made = table(f"by {kind}", [kind], ["n"])
-    for one in found.agents:
+    for one in (found.agents[place] for place in places):
         made.add_column(name(one.name if several else one.agent), justify="right", overflow="fold")
     for group in groups[:MOST_GROUPS]:
-        made.add_row(name(group.name), f"{group.questions:,}", *(cell(one.share) for one in group.cells))
+        shares = (group.cells[place].share for place in places)
+        made.add_row(name(group.name), f"{group.questions:,}", *map(cell, shares))
     if len(groups) > MOST_GROUPS:
         made.caption, made.caption_justify = f"and {len(groups) - MOST_GROUPS} more; --json and --html have all", "left"
     return made

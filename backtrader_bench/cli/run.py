@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli.numbers import Finite
+
 EXIT_CODES = (
     "Exit codes: 0 all asked, 2 usage, input or a full disk, 3 an agent is missing, not logged in or out of quota, "
     "4 another process works on the run, 5 a cap ended it early, 130 interrupted. Whatever the code, what was answered "
@@ -30,7 +32,7 @@ EXIT_CODES = (
               help="Prices to hand out instead of the store's: a CSV file or a folder of SYMBOL.csv.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask so many questions, drawn by the seed. [all]")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Order of asking, and draws of offline agents. [42]")
-@click.option("--timeout", type=click.FloatRange(0.1, 86_400), metavar="S", help="Seconds an agent may take. [600]")
+@click.option("--timeout", type=Finite(0.1, 86_400), metavar="S", help="Seconds an agent may take. [600]")
 @click.option("--own-config", is_flag=True, default=None,
               help="Let agents use your own login and configuration folders instead of empty ones.")
 @click.option("--jobs", "-j", type=click.IntRange(1, 256), default=4,
@@ -38,9 +40,9 @@ EXIT_CODES = (
 @click.option("--retries", type=click.IntRange(0, 100), default=5,
               help="Tries after rate limits, overload and network faults. [5]")
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Stop when the run has used so many.")
-@click.option("--max-cost", type=click.FloatRange(0, min_open=True), metavar="USD",
+@click.option("--max-cost", type=Finite(0, min_open=True), metavar="USD",
               help="Stop when the run has cost so much.")
-@click.option("--max-hours", type=click.FloatRange(0, min_open=True), metavar="H", help="Stop asking after so long.")
+@click.option("--max-hours", type=Finite(0, min_open=True), metavar="H", help="Stop asking after so long.")
 @click.option("--prices", type=click.Path(path_type=Path), metavar="FILE",
               help="Price table of models, for agents that report no cost.")
 @click.option("--run-name", metavar="NAME", help="Becomes part of the run's name.")

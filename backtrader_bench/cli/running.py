@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from backtrader_bench.agents import shown
 from backtrader_bench.agents.runs import manifest as manifests
 from backtrader_bench.agents.runs import names, perform, read
 from backtrader_bench.agents.runs import session as sessions
@@ -176,14 +177,16 @@ def summary(found: Run, work: Work, ending: Ending, tallies: Mapping[str, AgentT
 def end_table(tallies: Mapping[str, AgentTally], *, ask_value: bool) -> Table:
     """Per agent: answered, right, accuracy, and every way of giving no answer, each counted as what it is."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("agent", overflow="fold")
+    called = shown.names(tallies)
+    # In a narrow terminal the last column gives way: it is broken between words.
+    table.add_column("agent", overflow="fold", min_width=min(19, max(map(len, called.values()), default=0)))
     for name in ("asked", "answered", "right", "accuracy", *(["verified"] if ask_value else []), "tokens", "cost"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("no answer", overflow="fold")
     for agent, one in tallies.items():
         verified = [str(one.verified)] if ask_value else []
         table.add_row(
-            live.plain(agent), f"{one.ended}/{one.planned}", str(one.answered), str(one.statuses["correct"]),
+            live.plain(called[agent]), f"{one.ended}/{one.planned}", str(one.answered), str(one.statuses["correct"]),
             live.percent(one.accuracy), *verified, live.tokens(one), live.cost(one), live.failures(one),
         )  # fmt: skip
     return table
@@ -209,9 +212,10 @@ def dry_run(work: Work, agents: Mapping[str, Agent], running: Running, *, as_jso
     table.add_column("agent", overflow="fold")
     for column in ("attempts", "input tokens", "output tokens", "cost"):
         table.add_column(column, justify="right", no_wrap=True)
+    called = shown.names(one.agent for one in found)
     for one in found:
         usd = "?" if one.usd is None else f"${one.usd:.2f}"
-        table.add_row(one.agent, f"{one.attempts:,}", f"{one.input:,}", f"{one.output:,}", usd)
+        table.add_row(live.plain(called[one.agent]), f"{one.attempts:,}", f"{one.input:,}", f"{one.output:,}", usd)
     Console().print(table)
     rounds, output = ASSUMED[settings.mode]
     click.echo(f"estimates: words and punctuation x 1.25; assumed that an attempt sends its prompt {rounds} times and "

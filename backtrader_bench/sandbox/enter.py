@@ -99,7 +99,8 @@ def landlock(rules: dict[str, Any]) -> None:
     attributes = struct.pack("=QQQ", rights, network, 3 if version >= 6 else 0)
     size = 8 if version < 4 else 16 if version < 6 else 24
     ruleset = checked(libc.syscall(_CREATE_RULESET, attributes, size, 0), "Landlock")
-    for paths, allowed in ((rules["read"], _READ), (rules["devices"], _DEVICE), (rules["write"], rights)):
+    kinds = (("read", _READ), ("list", _READ_DIR), ("devices", _DEVICE), ("write", rights))
+    for paths, allowed in ((rules[kind], allowed) for kind, allowed in kinds):
         allow(libc, ruleset, paths, allowed & rights)
     no_new_rights(libc)
     checked(libc.syscall(_RESTRICT_SELF, ruleset, 0), "Landlock")

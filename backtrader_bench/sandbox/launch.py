@@ -123,7 +123,8 @@ def _namespaces(room: Room, user: int | None) -> list[str]:
 def _mounts(room: Room) -> list[str]:
     """The view of the file system: what is bound later lies over what came before."""
     size = str(_TMP_BYTES if room.limits else _TMP_BYTES_UNLIMITED)
-    read = _both_names([*interpreter_folders(), *room.readable])
+    late = [name for name in _both_names(room.readable) if _lies_in(name, room.hidden)]
+    read = [name for name in _both_names([*interpreter_folders(), *room.readable]) if name not in late]
     write = _both_names([*room.writable, room.work])
     flags = ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc"]
     for name in _SYSTEM:
@@ -137,13 +138,33 @@ def _mounts(room: Room) -> list[str]:
     flags += ["--proc", "/proc", "--dev", "/dev"]
     flags += ["--perms", "1777", "--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
     flags += ["--perms", "1777", "--size", size, "--tmpfs", "/tmp"]
-    for folder in _parents([*read, *write]):
+    for folder in _parents([*read, *late, *write]):
         flags += ["--perms", "0755", "--dir", folder]
     for name in read:
         flags += ["--ro-bind", name, name]
+    flags += _hiding(room.hidden, ["/usr", *_SYSTEM, *read], late)
     for name in write:
         flags += ["--bind", name, name]
     return [*flags, "--remount-ro", "/", "--chdir", str(room.work)]
+
+
+def _hiding(hidden: Sequence[Path], shown: Iterable[str], late: Sequence[str]) -> list[str]:
+    """Empty folders over what is hidden, by each name that it is shown under; in them what ``late`` names."""
+    names = {
+        str(Path(name) / inner.resolve().relative_to(Path(name).resolve()))
+        for name in shown for inner in hidden if inner.is_dir() and inner.resolve().is_relative_to(Path(name).resolve())
+    }  # fmt: skip
+    over = sorted(name for name in names if not any(str(parent) in names for parent in Path(name).parents))
+    flags = [word for name in over for word in ("--perms", "0755", "--tmpfs", name)]
+    for name in late:
+        above = (str(parent) for parent in reversed(Path(name).parents) if any(map(parent.is_relative_to, over)))
+        flags += [word for folder in above if folder not in over for word in ("--perms", "0755", "--dir", folder)]
+        flags += ["--ro-bind", name, name]
+    return flags + [word for name in over for word in ("--remount-ro", name)]
+
+
+def _lies_in(name: str, folders: Iterable[Path]) -> bool:
+    return any(Path(name).resolve().is_relative_to(folder.resolve()) for folder in folders)
 
 
 def _parents(paths: Iterable[str]) -> list[str]:
@@ -192,12 +213,36 @@ def landlock_order(room: Room) -> dict[str, Any]:
     """What Landlock is to leave open, as :mod:`enter` takes it."""
     network = (*_ETC_NETWORK, "/run/systemd/resolve") if room.network else ()
     own = (*_FACTS, *(["/proc"] if room.nested else []), *_both_names([*interpreter_folders(), *room.readable]))
+    whole, listed = _around(["/usr", *_SYSTEM, *_ETC, *network, *own], room.hidden)
     return {
-        "read": ["/usr", *_SYSTEM, *_ETC, *network, *own],
+        "read": whole,
+        "list": listed,
         "devices": [*_DEVICES, *(["/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm"] if room.nested else [])],
         "write": _both_names([*room.writable, room.work]),
         "network": room.network,
     }
+
+
+def _around(paths: Sequence[str], hidden: Sequence[Path]) -> tuple[list[str], list[str]]:
+    """``paths`` without what is hidden within them: what may be read, and folders of which only the names may.
+
+    Landlock adds up what is allowed and takes nothing back, so a folder with something hidden in it is replaced by
+    all else that it holds.
+    """
+    secret = [path.resolve() for path in hidden if path.is_dir()]
+    whole: list[str] = []
+    listed: list[str] = []
+    todo = list(dict.fromkeys(paths))
+    while todo:
+        name = todo.pop(0)
+        real = Path(name).resolve()
+        if not any(one != real and one.is_relative_to(real) for one in secret):
+            whole.append(name)
+            continue
+        listed.append(name)
+        # What a link leads to is allowed under its own name, or not at all.
+        todo += [entry.path for entry in os.scandir(real) if not entry.is_symlink() and Path(entry.path) not in secret]
+    return whole, listed
 
 
 def seccomp_order(room: Room) -> str:

@@ -46,6 +46,9 @@ class Room:
     readable: tuple[Path, ...] = ()
     """Bound read-only, besides the system's own folders and the interpreter."""
     writable: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
+    """Folders that are empty (L2: whose files can't be read) although they lie in what is bound, but for what
+    ``readable`` names within them."""
     network: bool = False
     nested: bool = False
     """Whether programs inside may make a sandbox of their own (agents bring one)."""

@@ -46,7 +46,7 @@ def system_text(mode: str, data_access: str = "prices") -> str:
 
 def access_for(record: Mapping[str, Any], data_access: str) -> str:
     """How a question's prices reach a solver: mined questions state theirs, so that there is no file to hand out."""
-    return "stated" if record.get("scheme") == MINED and data_access == "prices" else data_access
+    return "stated" if record.get("scheme") == MINED and data_access != "none" else data_access
 
 
 def user_text(record: Mapping[str, Any], options: Mapping[str, str], *, ask_value: bool = False) -> str:

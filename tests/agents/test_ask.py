@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from backtrader_bench.agents import ask as asks
+from backtrader_bench.agents import isolation, leftovers, transcripts
 from backtrader_bench.agents.ask import AskCancelled, ask
 from backtrader_bench.agents.backend import Ask, Backend, Command, Raw, Reply
 from backtrader_bench.agents.process import Caps
 from backtrader_bench.agents.usage import Prices
-from backtrader_bench.attempts import Cost, Usage
+from backtrader_bench.attempts import Cost, ToolCall, Usage
 from backtrader_bench.errors import HarnessError, MissingError, UsageError
 from tests.agents.asking import ENVIRON, asking
 
@@ -129,7 +130,102 @@ def test_files_are_collected_but_links_are_not_followed(tmp_path: Path) -> None:
 
     reply = ask(backend(command=command, parse=parse), asking(tmp_path))
     assert seen == {"log": b"one\ntwo\n"}
-    assert set(reply.raw) == {"stdout", "stderr", "log"}
+    assert set(reply.raw) == {"stdout", "stderr", "log", "link"}
+    transcripts.copy(reply.raw, folder := transcripts.new_folder(tmp_path / "kept"))
+    assert sorted(str(path.relative_to(folder)) for path in folder.rglob("*")) == [
+        "left_out.txt", "log", "log/a", "log/b", "stderr", "stdout",
+    ]  # fmt: skip
+    assert {line.partition(":")[0] for line in (folder / "left_out.txt").read_text().splitlines()} == {"log/c", "link"}
+
+
+ODD = {
+    "a pipe": "mkfifo {}",
+    "a pipe in a folder": "mkdir {0}; mkfifo {0}/x",
+    "a link to a file": "ln -s {secret} {}",
+    "a link to a folder": "ln -s {outside} {}",
+    "a link in a folder": "mkdir {0}; ln -s {outside} {0}/x",
+    "a link above": "rmdir {private}/sub; ln -s {outside} {private}/sub",
+    "a socket": "python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' {}",
+    "a loop": "ln -s {0} {0}",
+    "folders without end": "mkdir {0}; cd {0}; for i in $(seq 60); do mkdir x; cd x; done; echo deep > f",
+    "a file that nobody may read": "echo x > {0}; chmod 0 {0}",
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_whatever_lies_where_a_file_should_be_holds_nothing_up(case: str, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for name in ("secret", "left"):
+        (outside / name).write_text("the key")
+    seen: dict[str, bytes] = {}
+
+    def command(ask: Ask, program: Path) -> Command:
+        left = ask.private / "sub" / "left"
+        left.parent.mkdir()
+        script = ODD[case].format(left, secret=outside / "secret", outside=outside, private=ask.private)
+        return Command(argv=("sh", "-c", f"{script}; echo yes"), env=ENVIRON, collect={"left": left})
+
+    def parse(raw: Raw) -> Reply:
+        seen.update(raw.files)
+        return Reply(text=raw.stdout.decode())
+
+    reply = ask(backend(command=command, parse=parse), asking(tmp_path, mode="with-tools"))
+    assert (reply.text, reply.error) == ("yes\n", None)
+    transcripts.copy(reply.raw, folder := transcripts.new_folder(tmp_path / "kept"))
+    assert (folder / "stdout").read_text() == "yes\n"
+    kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert b"the key" not in kept + b"".join(seen.values())
+    assert not any(path.is_symlink() for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("script", [
+    "rm -f stdout stderr; mkfifo stdout stderr",
+    "truncate -s 700M stdout stderr",
+    "rm -f stdout stderr; ln -s /etc/hostname stdout; mkdir stderr",
+], ids=["pipes", "long", "others"])  # fmt: skip
+def test_a_program_does_not_reach_its_own_streams_files(script: str, tmp_path: Path) -> None:
+    script = f"echo one; for f in {tmp_path}/private $HOME/..; do cd $f; {script}; done; echo two"
+    reply = ask(backend(script), asking(tmp_path, mode="with-tools"))
+    transcripts.copy(reply.raw, folder := transcripts.new_folder(tmp_path / "kept"))
+    assert (folder / "stdout").read_text() == "one\ntwo\n" == reply.text
+    assert sorted(path.name for path in folder.iterdir()) == ["stderr", "stdout"]
+    for path in reply.raw.values():
+        assert not path.is_relative_to(tmp_path / "private")
+        assert not path.is_relative_to(tmp_path / "work")
+
+
+def test_the_streams_cannot_be_found_from_inside(tmp_path: Path) -> None:
+    if isolation.held().fs == "open":
+        pytest.skip("this machine has no way to hide files")
+    output = tmp_path / "output"
+    script = f"rm -rf {output}/* 2>/dev/null; echo x > {output}/stdout; cat {output}/stdout; echo here"
+    reply = ask(backend(script), asking(tmp_path, mode="with-tools", output=output))
+    assert reply.text == "here\n" == (output / "stdout").read_text()
+
+
+def test_what_is_kept_of_a_file_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcripts, "LARGEST", 1000)
+    monkeypatch.setattr(asks, "CAPS", Caps(memory=100, disk=1 << 20))
+    monkeypatch.setattr(leftovers, "ENTRIES", 5)
+    private = tmp_path / "private"
+    seen: dict[str, bytes] = {}
+
+    def command(ask: Ask, program: Path) -> Command:
+        script = f"cd {private}; truncate -s 700M one; mkdir many; for i in 1 2 3 4 5 6 7; do seq 100 > many/$i; done"
+        return Command(argv=("sh", "-c", script), env=ENVIRON, collect={n: private / n for n in ("one", "many")})
+
+    def parse(raw: Raw) -> Reply:
+        seen.update(raw.files)
+        return Reply(text="x")
+
+    reply = ask(backend(command=command, parse=parse), asking(tmp_path))
+    assert {name: len(content) for name, content in seen.items()} == {"one": 100, "many": 100}
+    transcripts.copy(reply.raw, folder := transcripts.new_folder(tmp_path / "kept"))
+    assert (folder / "one").stat().st_size == 1000
+    assert sum(path.stat().st_size for path in (folder / "many").iterdir()) == 1000
+    assert "one: cut" in (folder / "left_out.txt").read_text()
+    assert "many: cut" in (folder / "left_out.txt").read_text()
 
 
 def test_usage_is_estimated_only_where_nothing_is_reported(tmp_path: Path) -> None:
@@ -139,6 +235,17 @@ def test_usage_is_estimated_only_where_nothing_is_reported(tmp_path: Path) -> No
     told = backend(parse=lambda raw: Reply(text="x", usage=Usage(output=9)))
     assert ask(told, asking(tmp_path)).usage == Usage(output=9)
     assert ask(backend("echo a b c; exit 1"), asking(tmp_path)).usage == Usage()
+
+
+@pytest.mark.parametrize("parse", [
+    lambda raw: Reply(), lambda raw: Reply(refused=True), lambda raw: Reply(tool_calls=(ToolCall(name="x"),)),
+], ids=["nothing", "refused", "a tool call"])  # fmt: skip
+def test_an_empty_reply_has_used_its_prompt(parse: Any, tmp_path: Path) -> None:
+    prices = Prices({"m": {"input": 1e6, "output": 1e6}})
+    request = asking(tmp_path, prompt="one two", system="three", model="m")
+    reply = ask(backend("true", parse=parse), request, prices=prices)
+    assert reply.usage == Usage(input=4, output=0, estimated=True)
+    assert reply.cost == Cost(usd=4.0, source="computed")
 
 
 def test_cost_is_reported_before_computed(tmp_path: Path) -> None:

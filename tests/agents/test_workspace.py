@@ -46,7 +46,7 @@ def test_what_is_in_it_and_that_it_goes(record: dict[str, Any]) -> None:
         with workspaces.place("What?", tape) as place, workspaces.place("Other?") as other:
             assert sorted(path.name for path in place.work.iterdir()) == ["prices.csv", "question.txt"]
             assert [path.name for path in other.work.iterdir()] == ["question.txt"]
-            assert not list(place.private.iterdir())
+            assert not list(place.private.iterdir()) and not list(place.output.iterdir())
             lines = (place.work / "prices.csv").read_text().splitlines()
             assert lines[0] == "Date,Open,High,Low,Close,Volume"
             assert len(lines) == 1 + record["tape"]["rows"]
@@ -55,6 +55,7 @@ def test_what_is_in_it_and_that_it_goes(record: dict[str, Any]) -> None:
                 assert record["id"][:6] not in str(path)
         assert not place.work.exists()
         assert not place.private.exists()
+        assert not place.output.exists()
     assert not workspaces.root.exists()
 
 
@@ -181,6 +182,69 @@ def test_the_same_file_is_open_where_nothing_hides_it(tmp_path: Path, monkeypatc
     assert reply.isolation["workspace"] == "absent"
     if hidden.isolation["workspace"] == "enforced":
         assert "the key" not in hidden.text
+
+
+FIND = """
+import importlib, os, sys
+import backtrader, numpy, pandas
+for name in ("", ".agents", ".checker", ".mcq_builder", ".miner", ".templates", ".market", ".checker.engine"):
+    try:
+        found = importlib.import_module("backtrader_bench" + name)
+        if getattr(found, "__file__", None):
+            print("imported", name)
+    except (ImportError, OSError):
+        pass
+for root in (*sys.path, sys.prefix, sys.base_prefix, sys.argv[1]):
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            try:
+                if "backtrader_bench" + os.sep in path or folder.startswith(sys.argv[1]):
+                    open(path).close()
+                    print("there", path)
+            except OSError:
+                pass
+print("done", backtrader.__version__ != "")
+"""
+
+
+@pytest.mark.parametrize("bwrap", [None, ""], ids=["best room", "no bubblewrap"])
+@pytest.mark.parametrize("installed", [False, True])
+def test_an_agents_python_has_backtrader_but_not_this_package(
+    tmp_path: Path, bwrap: str | None, installed: bool, monkeypatch: pytest.MonkeyPatch, fresh_room: None
+) -> None:
+    if bwrap is not None:
+        monkeypatch.setenv("BENCH_BWRAP", bwrap)
+    if isolation.held().fs == "open":
+        pytest.skip("this machine has no way to hide files")
+    checkout = Path(workspace.__file__).parents[1]
+    libraries = tmp_path / "libraries"
+    package = libraries / "backtrader_bench"
+    for part in ("checker", "templates"):
+        (package / part).mkdir(parents=True)
+        (package / part / "__init__.py").write_text("")
+    (package / "__init__.py").write_text("")
+    (libraries / "other.py").write_text("")
+    if installed:
+        monkeypatch.setattr(isolation, "own_code", lambda: (package, package / "checker"))
+    (tmp_path / "find.py").write_text(FIND)
+    shown, where = (libraries, package) if installed else (Path(sys.prefix), checkout / "checker")
+    request = asking(
+        tmp_path, mode="with-tools", timeout=120.0,
+        model=f"sh -c 'PYTHONPATH={libraries} python {tmp_path}/find.py {where}'",
+        environ={**ENVIRON, "BENCH_COMMAND_READ": f"{shown}:{tmp_path / 'find.py'}"},
+    )  # fmt: skip
+    reply = ask(registry.get("command"), request)
+    assert reply.error is None, reply
+    assert reply.text == "done True"
+
+
+def test_all_folders_of_the_package_are_known() -> None:
+    checkout = Path(workspace.__file__).parents[1]
+    wanted = {checkout / part for part in ("backtrader_bench", *isolation.PARTS)}
+    assert {path.resolve() for path in isolation.own_code()} == {path.resolve() for path in wanted}
+    outer = {file.parent.name for file in checkout.glob("*/__init__.py")} - {"backtrader_bench", "tests"}
+    assert outer == set(isolation.PARTS)
 
 
 def test_two_attempts_dont_see_each_other(tmp_path: Path) -> None:

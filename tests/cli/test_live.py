@@ -10,7 +10,7 @@ from rich.console import Console
 from backtrader_bench.agents.runs.conduct import Tried
 from backtrader_bench.agents.runs.tally import AgentTally
 from backtrader_bench.attempts import Cost, Usage
-from backtrader_bench.cli import live
+from backtrader_bench.cli import live, running
 from tests.agents.runs.made import attempt
 
 
@@ -79,3 +79,14 @@ def test_quiet_is_quiet() -> None:
         watch(Tried(attempt("1", "a"), kept=True))
         watch(None)
     assert text.getvalue() == ""
+
+
+def test_long_commands_are_called_by_what_tells_them_apart() -> None:
+    agents = ("command:llama3=/some/where/far/away/agent.sh {model}", "command:/some/where/far/away/agent.sh", "b")
+    found = live.Progress({one: AgentTally(1) for one in agents}, dict.fromkeys(agents, "x"), Clock())
+    found.add(Tried(attempt("1", agents[0], kind="auth"), kept=True))
+    assert found.last_failure.startswith("llama3: auth")
+    for render in (live.screen(found, 80), running.end_table(found.tallies, ask_value=True), live.line(found)):
+        console, text = shown(80)
+        console.print(render, soft_wrap=isinstance(render, str))
+        assert "llama3" in text.getvalue() and "command:agent.sh" in text.getvalue() and "away" not in text.getvalue()

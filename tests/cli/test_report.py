@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from backtrader_bench.agents.reports.schema import Report
+from backtrader_bench.agents.runs import read
 from backtrader_bench.cli.main import run
 from tests.agents.reports import hand, simulated
 
@@ -127,3 +128,31 @@ def test_bad_input_ends_with_2_and_one_line(
     assert part in told.err
     assert told.err.count("\n") == 1
     assert bank.read_bytes() == before
+
+
+def test_many_agents_with_long_names_fit_a_small_screen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only pairs with a common question get a row; a name is broken in no word."""
+    monkeypatch.setenv("COLUMNS", "80")
+    path = hand.bank(tmp_path)
+    agents = [f"command:/home/someone/a/long/way/to/agent{number}.sh" for number in range(5)]
+    named = "command:llama=/home/someone/a/long/way/to/agent {model}"
+    simulated.simulate(OTHER, path, dict.fromkeys([*agents, named], 0.5), transcripts=False)
+    kept = [one for one in read.read_run(OTHER).attempts if one.agent in (agents[0], named) or one.status == "refused"]
+    failed = [
+        msgspec.structs.replace(one, status="timeout", letter=None, shown=None, method="unparsed")
+        for one in read.read_run(OTHER).attempts if one not in kept
+    ]  # fmt: skip
+    simulated.write(simulated.manifest(OTHER, (*agents, named), path, len(kept + failed)), kept + failed)
+    assert run(["report", OTHER]) == 0
+    text = capsys.readouterr().out
+    assert "14 of 15 pairs have no common question" in text and text.count("no common question") == 1
+    rows = {line.split()[0] for line in text.splitlines() if line.strip()}
+    assert {"llama", *(f"command:agent{number}.sh" for number in range(5))} <= rows
+    assert "/long/" not in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith((OTHER, "note:", "floor:"))) <= 80
+    header = text[text.index("by tier"):].splitlines()[1]
+    assert header.split() == ["tier", "n", "llama", "command:agent0.sh", "command:agent1.sh"]
+    assert run(["report", OTHER, "--json"]) == 0
+    assert named in [one["agent"] for one in json.loads(capsys.readouterr().out)["agents"]]

@@ -413,3 +413,15 @@ def test_rescoring_records_what_reads_differently(
     assert len(records) == 13 and records[-1].replaces == records[-1].id and len(standing()) == 12
     assert run(["rescore", "last"]) == 0
     assert "0 read differently" in capsys.readouterr().out
+
+
+def test_an_agent_that_lays_pipes_for_its_reader_stops_nobody(bank: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "odd.sh"
+    odd.write_text('#!/bin/sh\ncd "$HOME/.."\nrm -f stdout stderr\nmkfifo stdout stderr\necho "<<< B >>>"\n')
+    odd.chmod(0o755)
+    agents = ["--agent", f"command:{odd}", "--agent", "oracle"]
+    assert run(["run", str(bank), *agents, "--limit", "2", "--timeout", "30", "--mode", "with-tools", "-q",
+                "--data-access", "none"]) == 0  # fmt: skip
+    assert [one.status for one in standing()] == ["correct"] * 4
+    kept = [one.transcript for one in standing() if one.backend == "command"]
+    assert [(store.home() / str(folder) / "stdout").read_text() for folder in kept] == ["<<< B >>>\n"] * 2

@@ -74,6 +74,25 @@ def test_a_room_shows_its_folders_and_nothing_else(level: Level, work: Path, tmp
     assert seen["uid"] != 0
 
 
+def test_what_is_hidden_in_a_folder_that_is_shown(level: Level, work: Path, tmp_path: Path) -> None:
+    """Under every name that it could be reached by, but for what is shown of it by name."""
+    for name in ("top", "shown/file", "shown/own/key", "shown/own/deep/key", "shown/own/deep/child", "shown/z/file"):
+        (tmp_path / "real" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "real" / name).write_text("x")
+    real, link = tmp_path / "real", tmp_path / "link"
+    link.symlink_to(real)
+    (real / "shown" / "same").symlink_to("own")
+    child = real / "shown" / "own" / "deep" / "child"
+    hidden = (link / "shown" / "own", link / "shown" / "own" / "deep", real / "none")
+    room = Room(work=work, readable=(link / "shown", real / "shown", child), hidden=hidden, limits=Limits())
+    names = ("file", "z/file", "own/deep/child", "own/key", "own/deep/key", "same/key")
+    for base in (real, link) if level == "L3" else (real,):
+        seen = look(room, level, {}, *(base / "shown" / name for name in names))
+        assert seen["files"] == [True, True, base is real, False, False, False]
+        (work / "made").unlink()
+    assert (real / "shown" / "own" / "key").read_text() == "x"
+
+
 def test_what_is_private_is_not_in_the_process_list(level: Level, work: Path) -> None:
     made = launch(["true"], Room(work=work), level, {"KEY": "sk-nobody-else-sees-this"})
     made.close()

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from backtrader_bench.agents.runs.questions import check_values, choose, read_questions
+from backtrader_bench.agents.runs.questions import Asking, check_downloadable, check_values, choose, read_questions
+from backtrader_bench.agents.runs.session import begin
 from backtrader_bench.errors import RecordError, StoreError, UsageError
-from backtrader_bench.records import to_line
-from backtrader_bench.templates.prompts import published_options, system_text, user_text
+from backtrader_bench.records import HIDDEN_SCHEMES, MINED, to_line
+from backtrader_bench.templates.prompts import access_for, published_options, system_text, user_text
 from tests.agents.runs.made import published, write_bank
 from tests.helpers import bank
 
@@ -118,6 +119,29 @@ def test_each_mode_says_what_is_allowed() -> None:
     assert "not allowed" in without and "prices.csv" not in without
     texts = [system_text("with-tools", access) for access in ("prices", "none", "network")]
     assert ["prices.csv" in text for text in texts] == [True, False, False] and len(set(texts)) == 3
+
+
+def test_prices_that_exist_nowhere_are_not_to_be_downloaded(tmp_path: Path, ours: list[bytes]) -> None:
+    path = tmp_path / "ours.jsonl"
+
+    def items(scheme: str, source: str) -> tuple[Asking, ...]:
+        fields = json.loads(ours[0])
+        path.write_text(json.dumps({**fields, "scheme": scheme, "tape": {**fields["tape"], "source": source}}))
+        return read_questions([path]).items
+
+    check_downloadable(items("ladder", "bundled") + items("ladder", "yfinance") + items(MINED, "synthetic"))
+    refused = [(scheme, "bundled") for scheme in HIDDEN_SCHEMES]
+    for scheme, source in [*refused, ("ladder", "synthetic:trend:7"), ("ladder", "synthetic"), ("ladder", "world:7")]:
+        found = items(scheme, source)
+        with pytest.raises(UsageError, match=r"ours.jsonl, line 1: .* --data-access prices"):
+            check_downloadable(found)
+        given = {"agents": ("oracle",), "mode": "with-tools"}
+        with pytest.raises(UsageError, match="can't be downloaded"):
+            begin([path], {**given, "data_access": "network"})
+        assert begin([path], {**given, "data_access": "prices"}).manifest.questions == 1
+    assert [access_for({"scheme": MINED}, access) for access in ("prices", "none", "network")] == [
+        "stated", "none", "stated",
+    ]  # fmt: skip
 
 
 @pytest.mark.shared
