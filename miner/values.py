@@ -58,6 +58,11 @@ class Form:
         """One unit of the last place."""
         return 10.0**-self.decimals
 
+    @property
+    def half_step(self) -> Decimal:
+        """How far a number may be from what is shown of it."""
+        return Decimal(5).scaleb(-self.decimals - 1)
+
     def text(self, value: float | str) -> str:
         """A value as an option shows it."""
         if isinstance(value, str):

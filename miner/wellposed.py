@@ -26,7 +26,14 @@ SHORTEST = 20
 """Characters that a question must have."""
 LONGEST = 60_000
 """Characters that it may have: more is no question but a data file."""
-_LISTED = re.compile(r"^[ \t]*[-*]?[ \t]*\(?\*{0,2}([A-D])\*{0,2}[.):][ \t]+\S", re.MULTILINE)
+_LISTED = re.compile(r"^[ \t]*[-*>]?[ \t]*[(\[]?\*{0,2}([A-D])\*{0,2}[.):\]]+\*{0,2}[ \t]+\S", re.MULTILINE)
+_MARK = re.compile(r"(?<![\w.,$])[(\[]?\*{0,2}([A-Da-d1-4])\*{0,2}[.):\]]+\*{0,2}[ \t]+(?=\S)")
+_VALUE = re.compile(
+    r"[-+(\u2212]{0,2}[$\u20ac\u00a3]?[-+\u2212]?\d[\d,.:-]*\)?\s?(?:%|[A-Za-z]+)?[\s.;,|]*(?:(?:and|or)\s*)?"
+)
+_OFFER = re.compile(r"\b(options?|choices?|alternatives|choose|pick|select|answers|candidates)\b", re.IGNORECASE)
+SHORT = 60
+"""Characters of an option that stands among others in a line."""
 _NUMERAL = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -84,10 +91,39 @@ def stem_flaws(stem: str) -> list[Flaw]:
     prose = _FENCED.sub(" ", stem)
     if len(" ".join(prose.split())) < SHORTEST:
         return [Flaw("no_question", f"the question is {' '.join(stem.split())[:SHORTEST]!r}")]
-    letters = {found[1] for found in _LISTED.finditer(prose)}
-    if len(letters) >= 3:
+    if _lists_options(prose):
         return [Flaw("options_in_stem", "the question lists options of its own")]
     return []
+
+
+def _lists_options(prose: str) -> bool:
+    """Whether a question offers answers: capital letters at the beginnings of lines, or four marks in their order.
+
+    Rules are listed as well, by ``1.`` or ``a)``: there the items must be values, or be called options.
+    """
+    if len({found[1] for found in _LISTED.finditer(prose)}) >= 3:
+        return True
+    marks = list(_MARK.finditer(prose))
+    for wanted in ("ABCD", "abcd", "1234"):
+        chosen: list[re.Match[str]] = []
+        for mark in marks:
+            if mark[1] == wanted[0]:
+                chosen = [mark]
+            elif chosen and len(chosen) < 4 and mark[1] == wanted[len(chosen)]:
+                chosen.append(mark)
+            if len(chosen) == 4 and _are_offered(prose, chosen, capitals=wanted == "ABCD"):
+                return True
+    return False
+
+
+def _are_offered(prose: str, marks: Sequence[re.Match[str]], *, capitals: bool) -> bool:
+    ends = [*(mark.start() for mark in marks[1:]), len(prose)]
+    items = [prose[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
+    items[-1] = items[-1].partition("\n")[0]
+    if all(_VALUE.fullmatch(item) for item in items[:-1]) and _VALUE.match(items[-1]):
+        return True
+    before = prose[max(0, marks[0].start() - 2 * SHORT) : marks[0].start()]
+    return (capitals and all(len(item) <= SHORT for item in items[:-1])) or _OFFER.search(before) is not None
 
 
 def _is_strange(char: str) -> bool:

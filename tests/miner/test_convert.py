@@ -81,6 +81,17 @@ def test_other_kinds_and_units_are_no_options() -> None:
     ("Is it 12 or not?", 12, "answer_in_stem"),
     ("Was it 2020-02-03?", "2020-02-03", "answer_in_stem"),
     ("Did it SELL?", "sell", "answer_in_stem"),
+    ("What is it? (Hint: 74279.0 dollars or so.)", "$74,279.00", "answer_in_stem"),
+    ("What is it? (The answer is 74,279.15 dollars.)", "$74,279.15", "answer_in_stem"),
+    ("It is $12,345.6, isn't it?", "$12,345.60", "answer_in_stem"),
+    ("It is 12345.6012USD, isn't it?", "$12,345.60", "answer_in_stem"),
+    ("It lost 1.23456e4 dollars.", "-$12,345.60", "answer_in_stem"),
+    ("It rose by 3.25 percent.", "3.25%", "answer_in_stem"),
+    ("There were 12,345 of them.", 12345, "answer_in_stem"),
+    ("Was it March 4, 2021?", "2021-03-04", "answer_in_stem"),
+    ("Was it on the 4th of March 2021?", "2021-03-04", "answer_in_stem"),
+    ("Was it 4 Mar 2021?", "2021-03-04", "answer_in_stem"),
+    ("Was it 3/4/2021?", "2021-03-04", "answer_in_stem"),
 ])
 def test_a_stem_must_not_state_the_answer(stem: str, key: Any, reason: str) -> None:
     found = convert(stem, str(key), [(1, "1"), (2, "2"), (3, "3")], Random(1))
@@ -91,11 +102,15 @@ def test_a_stem_must_not_state_the_answer(stem: str, key: Any, reason: str) -> N
 @pytest.mark.parametrize(("stem", "key"), [
     ("Is it 112 or 12.5 or $12 or x12?", 12), ("It is $11,234.50.", "$1,234.50"), ("It is 3.25%.", "3.2%"),
     ("Bars:\n```csv\n2020-01-06,12,13\n```\nHow many?", 12),
+    ("A stop of 2% and a target of 3.0%.", "2.00%"), ("It is $12,345.61 or $112,345.60.", "$12,345.60"),
+    ("It is 12,345.60,3 or 12,345.60.1", "$12,345.60"), ("The 4 of March, 2022 or March 14, 2021.", "2021-03-04"),
 ])  # fmt: skip
 def test_a_part_of_another_number_is_no_statement(stem: str, key: Any) -> None:
     others: list[Any] = [30, 50, 70] if key == 12 else [f"${n}.00" for n in (2000, 3000, 4000)]
-    if key == "3.2%":
+    if str(key).endswith("%"):
         others = ["5%", "7%", "9%"]
+    if key == "2021-03-04":
+        others = ["2021-03-08", "2021-04-08", "2021-05-10"]
     assert isinstance(made(key, others, stem=stem), Converted)
 
 

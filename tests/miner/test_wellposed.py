@@ -66,7 +66,16 @@ def text(words: str) -> Printed:
     (text(f"{STEM} {'x' * 60_000}"), ["question_too_long"]),
     (text(f"{STEM}\nA. $1.00\nB. $2.00\nC. $3.00\nD. $4.00"), ["options_in_stem"]),
     (text(f"{STEM}\n- (A) up\n- (B) down\n- (C) flat"), ["options_in_stem"]),
+    (text(f"{STEM} Options: A) $1.00 B) $2.00 C) $3.00 D) $4.00"), ["options_in_stem"]),
+    (text(f"{STEM} Is it A. up, B. down, C. flat or D. gone?"), ["options_in_stem"]),
+    (text(f"{STEM}\n[A] $1.00\n[B] $2.00\n[C] $3.00\n[D] $4.00"), ["options_in_stem"]),
+    (text(f"{STEM}\na) $1.00\nb) $2.00\nc) $3.00\nd) $4.00"), ["options_in_stem"]),
+    (text(f"{STEM}\n1) 2020-01-02\n2) 2020-01-03\n3) 2020-01-06\n4) 2020-01-07"), ["options_in_stem"]),
+    (text(f"{STEM} Choose from (1) up (2) down (3) flat (4) gone."), ["options_in_stem"]),
+    (text(f"{STEM}\n1. Buy at market.\n2. Sell at market.\n3. Hold.\n4. Close all."), []),
+    (text(f"{STEM} It (a) buys at market, (b) sells at 2, (c) holds, (d) closes."), []),
     (text(f"{STEM} It is not $10,777.00."), ["option_in_stem"]),
+    (text(f"{STEM} It is not 10777.0 dollars."), ["option_in_stem"]),
 ])
 def test_words(base: Printed, wanted: list[str]) -> None:
     made = options()
