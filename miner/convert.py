@@ -159,8 +159,8 @@ def _lettered(form: Form, key: Value, wrong: list[tuple[Value, str]], rng: Rando
 def states(stem: str, form: Form, value: Value) -> bool:
     """Whether the stem says ``value``: as an option shows it, or as the same number or day written in another way.
 
-    Numbers are compared unit, sign and grouping aside. Whole numbers below ``ROUND`` are parameters of every other
-    scenario, so they count only as the option shows them; whole numbers are not looked for in data or code.
+    Numbers are compared unit, sign and grouping aside. Numbers as short as 3 or 0.5% are parameters of every other
+    scenario, so they count only with the decimals of the option; whole numbers are not looked for in data or code.
     """
     text, wanted = _FENCED.sub(" ", stem) if form.kind == "count" else stem, form.text(value)
     if _stands(text, wanted) or (form.grouped and _stands(text, wanted.replace(",", ""))):
@@ -182,11 +182,14 @@ def _holds(text: str, form: Form, value: Value) -> bool:
         number = Decimal(f"{abs(value):.{form.decimals}f}")
     if number is None or (number == int(number) and number < ROUND):
         return False
+    short = len(number.normalize().as_tuple().digits) < 3 and number < ROUND
     # One with more decimals than the option is the answer before rounding, where that is no coincidence.
-    exact = number * 10**form.decimals < ROUND
+    long = number * 10**form.decimals >= ROUND
     for numeral in _NUMERAL.finditer(text):
         said = Decimal(numeral[0].replace(",", ""))
-        if said == number or (not exact and said.adjusted() < LARGEST and abs(said - number) <= form.half_step):
+        if said == number and not (short and -int(said.as_tuple().exponent) < form.decimals):
+            return True
+        if long and said.adjusted() < LARGEST and abs(said - number) <= form.half_step:
             return True
     return False
 

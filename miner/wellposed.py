@@ -142,8 +142,8 @@ def option_flaws(stem: str, made: Converted) -> list[Flaw]:
     key = made.form.text(made.value)
     if [letter for letter in LETTERS if made.options[letter] == key] != [made.answer]:
         found.append(Flaw("not_one_key", "not exactly one option is the answer"))
-    if made.form.kind not in ("text", "date"):
-        values = [_number(text) for text in texts]
+    if made.form.kind != "date":
+        values = texts if made.form.kind == "text" else [_number(text) for text in texts]
         if not all(made.form.apart(one, other) for one, other in combinations(values, 2)):
             found.append(Flaw("options_too_close", "two options are closer than rounding and one percent"))
     for text in texts:
