@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NAMES = ("fresh interpreter", "warm, once", "warm, twice")
 _NUMBER = re.compile(r"(?P<sign>[-+\u2212]?)\s?\$?\s?(?P<inner>[-+\u2212]?)(?P<digits>\d[\d,]*(?:\.\d+)?)")
+_MIDNIGHT = re.compile(r"(\d{4}-\d{2}-\d{2})[t ]00:00(?::00(?:\.0+)?)?")
 
 
 @cache
@@ -126,7 +127,7 @@ def same(option: str, answer: str) -> bool:
     else the same words."""
     mine, theirs = _number(option), _number(answer)
     if mine is None or theirs is None:
-        return " ".join(option.split()).casefold() == " ".join(answer.split()).casefold()
+        return _words(option) == _words(answer)
     decimals = len(option.partition(".")[2].rstrip("%").split(" ")[0]) if "." in option else 0
     alike = ("$" in option) == ("$" in answer) and ("%" in option) == ("%" in answer)
     return alike and abs(mine - theirs) <= 0.5 * 10.0**-decimals * (1 + 1e-9)
@@ -142,11 +143,18 @@ def _number(text: str) -> float | None:
     return (-1.0 if minus else 1.0) * float(found["digits"].replace(",", ""))
 
 
+def _words(text: str) -> str:
+    """Words without case and spacing; a day at midnight is the day, as libraries print it."""
+    words = " ".join(text.split()).casefold()
+    day = _MIDNIGHT.fullmatch(words)
+    return day[1] if day else words
+
+
 def _says(value: Any, answer: str) -> bool:
     """Whether a record's value, rounded as its option, is the answer."""
     number = _number(answer)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return isinstance(value, str) and " ".join(value.split()).casefold() == " ".join(answer.split()).casefold()
+        return isinstance(value, str) and _words(value) == _words(answer)
     return number is not None and abs(value - number) <= max(1e-9, 0.5 * 10.0 ** -_decimals(value)) * (1 + 1e-9)
 
 

@@ -106,9 +106,21 @@ def test_without_a_sandbox_it_is_missing(made: Question, tmp_path: Path, monkeyp
     ("$1,234.50", "1234.50", False), ("3.20%", "3.2%", True), ("3.20%", "3.2", False), ("-$5.00", "$-5", True),
     ("$5.00", "-$5.00", False), ("7", "7", True), ("7", "7.4", True), ("7", "8", False), ("7 trades", "7 trades", True),
     ("2020-01-02", "2020-01-02", True), ("2020-01-02", "2020-01-03", False), ("Buy", "buy", True),
+    ("2020-01-02", "2020-01-02 00:00:00", True), ("2020-01-02", "2020-01-02T00:00:00.000000000", True),
+    ("2020-01-02", "2020-01-02 00:00", True), ("2020-01-02", "2020-01-02 15:30:00", False),
+    ("2020-01-02", "2020-01-03 00:00:00", False),
 ])  # fmt: skip
 def test_an_option_says_an_answer(option: str, answer: str, alike: bool) -> None:
     assert mined.same(option, answer) == alike
+
+
+def test_a_day_printed_at_midnight_matches(tmp_path: Path) -> None:
+    printed = "str(__import__('datetime').datetime(2021, 6, 10) + __import__('datetime').timedelta(seed % 997))"
+    [question] = questions_of(mine(agents(tmp_path, verifier(answer=printed))).run)
+    assert question.verification is not None
+    assert question.verification.answer.endswith(" 00:00:00")
+    assert question.value == question.options[question.answer] == question.verification.answer[:10]
+    assert checked(question, tmp_path) == ("match", "", "")
 
 
 def test_the_public_part_leads_to_no_key(made: Question) -> None:
