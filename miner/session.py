@@ -30,7 +30,7 @@ from backtrader_bench.miner import asking, journal, ledger, report
 from backtrader_bench.miner.asking import Asker
 from backtrader_bench.miner.attempt import Ended, Tools, View, duplicate_of, record_line, run_attempt
 from backtrader_bench.miner.categories import counted, steer
-from backtrader_bench.miner.decisions import ACCEPTED, BLAMELESS, KEPT
+from backtrader_bench.miner.decisions import ACCEPTED, BLAMELESS, KEPT, UNSCREENED
 from backtrader_bench.miner.journal import Journal, SessionFile, Sitting
 from backtrader_bench.miner.similar import Known
 from backtrader_bench.miner.verifying import Sandbox
@@ -258,7 +258,8 @@ class _Sitting:
                 path = self.files.kept if line.decision in KEPT else self.files.discarded
                 if question.id not in self.written:
                     store.append_line(path, record_line(question), self.files.fsync)
-                self.known.add(question.id, question.stem)
+                if line.decision != UNSCREENED:
+                    self.known.add(question.id, question.stem)
         self.files.append_summary(line)
         self.hopeless = self.hopeless + 1 if ended.hopeless else 0
         self.watch.finished(line)
@@ -277,7 +278,8 @@ class _Sitting:
 def known_questions(run: str, finished: set[int]) -> tuple[Known, frozenset[str]]:
     """The mined questions of the store, and the ids of those that unfinished attempts of this session have written.
 
-    The latter are not among the known: their attempt was cut off and is about to be decided again.
+    The latter are not among the known: their attempt was cut off and is about to be decided again. Nor are those that
+    no agent has answered yet: what kept it from doing so was not the question.
     """
     known, written = Known(), set()
     for question, _ in journal.mined():
@@ -286,7 +288,7 @@ def known_questions(run: str, finished: set[int]) -> tuple[Known, frozenset[str]
         number = folder.removeprefix("attempt_")
         if name == run and not (number.isdigit() and int(number) in finished):
             written.add(question.id)
-        else:
+        elif UNSCREENED not in question.labels:
             known.add(question.id, question.stem)
     return known, frozenset(written)
 

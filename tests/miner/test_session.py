@@ -385,6 +385,16 @@ def test_survivors_are_measured_by_draws_that_did_not_choose_them() -> None:
     assert "not measured" in report.survivors(report.session_line("r", lines[:0], "attempts", 1.0))
 
 
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[1] == "unscreened"])
+def test_a_question_that_nobody_answered_may_be_asked_again(name: str, tmp_path: Path) -> None:
+    assert decided(agents(tmp_path, verifier(), **CASES[name][0])).decision == "unscreened"
+    # In a later session, and in a later attempt of the same one (whose seed makes other numbers in the same words).
+    again = mine(agents(tmp_path, verifier(), verifier()))
+    assert [line.decision for line in lines_of(again.run)] == ["tool_solver_correct", "duplicate"]
+    twice = {**agents(tmp_path, verifier(1), verifier(1), **CASES[name][0])}
+    assert [line.decision for line in lines_of(mine(twice).run)] == ["unscreened", "unscreened"]
+
+
 def test_categories_are_counted_where_the_question_is_or_was_wanted() -> None:
     lines = [
         AttemptLine(run="r", attempt=1, decision="tool_solver_correct", category="trail", asked_category="stop"),
