@@ -127,8 +127,8 @@ def _are_offered(prose: str, marks: Sequence[re.Match[str]], *, capitals: bool) 
 
 
 def _is_strange(char: str) -> bool:
-    """Half characters, and what would steer a terminal rather than show."""
-    return "\ud800" <= char <= "\udfff" or (unicodedata.category(char) == "Cc" and char not in "\n\r\t")
+    """Half and unassigned characters, and what would steer a terminal, or the order and the lines of what is shown."""
+    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and char not in "\n\r\t"
 
 
 def option_flaws(stem: str, made: Converted) -> list[Flaw]:

@@ -63,6 +63,9 @@ def text(words: str) -> Printed:
     (text("What?"), ["no_question"]),
     (text(f"{STEM} \x1b[2J"), ["question_not_text"]),
     (text(f"{STEM} \ud800"), ["question_not_text"]),
+    *((text(f"{STEM} {chr(code)}"), ["question_not_text"]) for code in (
+        0x7F, 0x85, 0xAD, 0x200B, 0x200E, 0x2028, 0x2029, 0x202A, 0x202E, 0x2066, 0x2069, 0xE000, 0xE0041, 0xFEFF)),
+    (text(f"{STEM} \u2212 \u20ac \u00e9 \u4e2d \u00a0 \u2026"), []),
     (text(f"{STEM} {'x' * 60_000}"), ["question_too_long"]),
     (text(f"{STEM}\nA. $1.00\nB. $2.00\nC. $3.00\nD. $4.00"), ["options_in_stem"]),
     (text(f"{STEM}\n- (A) up\n- (B) down\n- (C) flat"), ["options_in_stem"]),
