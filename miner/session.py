@@ -57,6 +57,12 @@ EXIT = {
 """Exit code by what ended the session. ``goal_missed``: all attempts are made, and fewer accepted than wanted."""
 
 
+def exit_code(line: SessionLine) -> int:
+    """As what ended it says; 3 where every attempt was made and in none of them the agents gave what was asked for."""
+    failed = line.attempts > 0 and set(line.decisions) <= BLAMELESS
+    return 3 if failed and line.ended_by in ("attempts", "goal_missed") else EXIT[line.ended_by]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Where a session ends early; may differ when it is resumed."""
