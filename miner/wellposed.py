@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from backtrader_bench.records import LETTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from backtrader_bench.miner.convert import Converted
 
@@ -38,6 +38,7 @@ _NUMERAL = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _HOLE = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[sdfr]")
+_WORD = re.compile(r"[A-Za-z]{2,}")
 SMALL = frozenset((0.0, 1.0, 2.0, 3.0, 100.0))
 """Numerals of language rather than of the scenario."""
 DEFAULTS: tuple[tuple[str, frozenset[float]], ...] = (
@@ -184,8 +185,9 @@ def strange_numerals(code: str, stem: str) -> list[str]:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    texts, numbers = _constants(tree)
-    stated = _stated(texts, stem)
+    pieces = _pieces(tree)
+    texts, numbers = _constants(tree, pieces)
+    stated = _stated(texts, stem) | _spoken(pieces.values(), stem)
     if not stated:
         return []
     allowed = numbers | _folded(tree) | SMALL | _defaults(tree)
@@ -197,8 +199,8 @@ def strange_numerals(code: str, stem: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _constants(tree: ast.AST) -> tuple[list[str], set[float]]:
-    """The strings and the numbers of a program; docstrings and comments are neither."""
+def _constants(tree: ast.AST, pieces: Container[int]) -> tuple[list[str], set[float]]:
+    """The strings and the numbers of a program; docstrings and comments are neither, nor are pieces of a sentence."""
     texts, numbers = [], set()
     docs = {
         id(node.body[0].value)
@@ -207,7 +209,7 @@ def _constants(tree: ast.AST) -> tuple[list[str], set[float]]:
         and node.body and isinstance(node.body[0], ast.Expr)
     }  # fmt: skip
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Constant) or id(node) in docs:
+        if not isinstance(node, ast.Constant) or id(node) in docs or id(node) in pieces:
             continue
         if isinstance(node.value, str):
             texts.append(node.value)
@@ -221,6 +223,62 @@ def _constants(tree: ast.AST) -> tuple[list[str], set[float]]:
         if _is_data(text):
             numbers.update(float(_plain(found)) for found in _NUMERAL.finditer(text))
     return texts, numbers
+
+
+def _pieces(tree: ast.AST) -> dict[int, str]:
+    """Strings with little but a numeral that stand between the words of a sentence: node id -> with a word around.
+
+    A sentence may be put together from a list, from arguments, by ``+`` or in an f-string; a numeral that is a string
+    of its own there is said, not computed with.
+    """
+    found = {}
+    for node in ast.walk(tree):
+        parts = _parts(node)
+        if not any(len(_WORD.findall(text)) >= 3 for _, text in parts):
+            continue
+        for place, (part, text) in enumerate(parts):
+            if part is None or not _is_data(text) or len(text) > 24 or not 1 <= len(_NUMERAL.findall(text)) <= 2:
+                continue
+            before = parts[place - 1][1] if place else " "
+            after = parts[place + 1][1] if place + 1 < len(parts) else " "
+            # Glued to something that is only known when the program runs, it may be half a number or of a day.
+            if (before or text[0].isspace()) and (after or text[-1].isspace()):
+                words = (*before.split()[-1:], text, *after.split()[:1])
+                found[id(part)] = " ".join(" ".join(words).split())
+    return found
+
+
+def _parts(node: ast.AST) -> list[tuple[ast.AST | None, str]]:
+    """What a sentence may be put together from: strings with their nodes, an empty one for what isn't known."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [part for side in (node.left, node.right) for part in (_parts(side) or [_part(side)])]
+    if isinstance(node, ast.JoinedStr):
+        return [_part(one.value if isinstance(one, ast.FormattedValue) else one) for one in node.values]
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_part(one) for one in node.elts]
+    return [_part(one) for one in node.args] if isinstance(node, ast.Call) else []
+
+
+def _part(node: ast.AST) -> tuple[ast.AST | None, str]:
+    known = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return (node, node.value) if known else (None, "")  # type: ignore[attr-defined]
+
+
+def _spoken(pieces: Iterable[str], stem: str) -> dict[str, tuple[float, bool]]:
+    """Numerals of such pieces that the stem shows, as :func:`_stated` gives them."""
+    shown = "".join(_FENCED.sub(" ", stem).split())
+    found = {}
+    for piece in pieces:
+        words = _DATE.sub(" ", piece)
+        if "".join(piece.split()) in shown:
+            found.update({numeral[0]: _said(numeral, words) for numeral in _NUMERAL.finditer(words)})
+    return found
+
+
+def _said(numeral: re.Match[str], words: str) -> tuple[float, bool]:
+    """A numeral's value, and whether it is a percentage."""
+    percent = re.match(r"\s?(%|percent|basis)", words[numeral.end() :]) is not None
+    return float(_plain(numeral)), percent
 
 
 def _is_data(text: str) -> bool:
@@ -243,8 +301,7 @@ def _stated(texts: Iterable[str], stem: str) -> dict[str, tuple[float, bool]]:
                 continue
             words = _DATE.sub(" ", words)
             for numeral in _NUMERAL.finditer(words):
-                percent = re.match(r"\s?(%|percent|basis)", words[numeral.end() :]) is not None
-                found[numeral[0]] = (float(_plain(numeral)), percent)
+                found[numeral[0]] = _said(numeral, words)
     return found
 
 

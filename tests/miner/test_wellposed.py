@@ -130,6 +130,27 @@ def test_numerals_of_the_text_are_those_of_the_code(change: tuple[str, str] | tu
     assert strange_numerals(code, lines[0]) == strange
 
 
+@pytest.mark.parametrize(("printed", "strange"), [
+    ('" ".join(["Each deal pays a commission of", "0.37", "percent of its value."])', ["0.37"]),
+    ('"\\n".join(("Each deal pays a commission of", "0.37", "percent of its value."))', ["0.37"]),
+    ('"Each deal pays a commission of " + "0.37" + " percent of its value."', ["0.37"]),
+    ('"Each deal pays a commission of " + "0.37%" + ". It is " + str(CASH)', ["0.37"]),
+    ('f"Each deal of the day pays {CASH} and 0.37 {CASH} more."', ["0.37"]),
+    ('f"Each deal of the day pays {CASH} 0.37 {CASH}"', ["0.37"]),
+    ('f"Each deal pays a commission of {\'0.37\'} percent."', ["0.37"]),
+    ('f"Each deal pays a commission of {\'of 0.37\'} percent."', ["0.37"]),
+    ('" ".join(["Each deal pays a commission of", "0.2", "percent of its value."])', []),
+    ('" ".join(["Each deal pays a commission of", "20", "dollars, on bar", "21", "or so."])', []),
+    ('f"From {CASH}-06-{CASH} to {CASH}.75 the deal pays nothing."', []),
+    ('"\\n".join(["day price of the share", "2020-01-02,5.5,6.5,7.5", "2020-01-03,5.6,6.6,7.7"])', []),
+])  # fmt: skip
+def test_numerals_are_found_however_the_sentence_is_put_together(printed: str, strange: list[str]) -> None:
+    code = f"CASH = 10000\nPERIOD = 20\nRATE = 0.002\nprint({printed})\n"
+    lines: list[str] = []
+    exec(code, {"print": lines.append})
+    assert strange_numerals(code, lines[0]) == strange
+
+
 CLEAN = sorted((Path(__file__).parents[1] / "data" / "verifiers" / "clean").glob("*.py"))
 
 
