@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ import msgspec
 from backtrader_bench import __version__, store
 from backtrader_bench.agents import process, workspace
 from backtrader_bench.agents.ask import AskCancelled
+from backtrader_bench.agents.runs import names
 from backtrader_bench.agents.runs.budget import Caps, reached
 from backtrader_bench.errors import LockedError
 from backtrader_bench.miner import asking, journal, ledger, report
@@ -91,7 +92,7 @@ class Watch:
 @contextmanager
 def only_one(run: str, say: Callable[[str], None]) -> Iterator[None]:
     """Be the only mining session of this store. LockedError names the one that is; a dead one's lock is taken over."""
-    path = store.folder("mcq") / "mining"
+    path = _held()
     left = store.left_lock(path)
     try:
         with store.lock(path, what=run):
@@ -105,12 +106,28 @@ def only_one(run: str, say: Callable[[str], None]) -> Iterator[None]:
         ) from None
 
 
+def _held() -> Path:
+    """What a mining session locks."""
+    return store.folder("mcq") / "mining"
+
+
 def begin(settings: Settings, name: str) -> SessionFile:
     """A new session with its name taken."""
     run = journal.new_run(datetime.now(UTC), settings.attempts, name)
     session = SessionFile(run=run, settings=settings)
-    journal.write_session(session)
+    try:
+        journal.write_session(session)
+    except BaseException:
+        # A name without a session would only stand in the way.
+        with suppress(OSError):
+            names.logs_path(run).rmdir()
+        raise
     return session
+
+
+def tell_waiting(run: str) -> None:
+    """Let those that find the store held know by which session: to be said by the holder, once the name is known."""
+    store.tell_lock(_held(), run)
 
 
 def sweep(session: SessionFile) -> int:

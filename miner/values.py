@@ -34,6 +34,9 @@ _ONE = (
     rf"{_SIGNS}(?:{_CURRENCY}\s?)?{_SIGNS}(?:\d[\d,]*\.?\d*|\.\d+)"
     rf"(?:[.,]\d+)?(?:[eE][-+]?\d+)?\s?(?:%|{_CURRENCY})?\)*"
 )
+_NOT_FINITE = re.compile(
+    rf"{_SIGNS}(?:{_CURRENCY}\s?)?{_SIGNS}(?i:nan|inf|infinity)(?:\s?%|\s?{_CURRENCY}|\s[A-Za-z][A-Za-z ]{{0,30}})?\)*"
+)
 _ONLY_NUMBERS = re.compile(rf"[\[(]?{_ONE}(?:\s?[,;|&]\s?{_ONE}|\s{_ONE}|\s(?:and|or|to)\s{_ONE})*[\])]?")
 _NUMERAL = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?)?")
@@ -112,7 +115,7 @@ def read(raw: str) -> Read | str:
         return "answer_missing"
     if len(text) > LONGEST or not text.isprintable():
         return "answer_not_usable"
-    if _folded(text) in ("nan", "inf", "-inf", "infinity", "-infinity", "$nan", "nan%", "$inf", "inf%"):
+    if _NOT_FINITE.fullmatch(text):
         return "answer_not_finite"
     if _folded(text) in ("none", "null", "n/a", "na", "nat", "undefined"):
         return "answer_missing"

@@ -63,8 +63,10 @@ def mine(options: dict[str, Any], argv: list[str]) -> int:
     agents = session.check_host(settings, limits, os.environ, prices)
     isolation = selftest.best(required=options["require_sandbox"], allow_unsafe=options["allow_unsafe"])
     quiet = options["quiet"]
-    with session.only_one(options["resume"] or f"mining{name}", lambda text: _say(console, text)):
+    run = f"mining{name}" if isinstance(found, Settings) else found.run
+    with session.only_one(run, lambda text: _say(console, text)):
         opened = session.begin(settings, name) if isinstance(found, Settings) else found
+        session.tell_waiting(opened.run)
         if (left := session.sweep(opened)) and not quiet:
             _say(console, f"{left} processes of a killed session ended")
         if not quiet:

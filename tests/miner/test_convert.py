@@ -46,6 +46,9 @@ def test_kinds_are_told_from_what_is_printed(key: Any, others: list[Any], shown:
 @pytest.mark.parametrize(("raw", "reason"), [
     ("", "answer_missing"), ("  ", "answer_missing"), ("None", "answer_missing"), ("N/A", "answer_missing"),
     ("nan", "answer_not_finite"), ("$NaN", "answer_not_finite"), ("-inf", "answer_not_finite"),
+    *((text, "answer_not_finite") for text in (
+        "inf USD", "nan %", "$ nan", "NaN", "+Infinity", "$-inf", "-$inf", "(inf)", "\u20ac nan", "nan trades",
+        "USD inf")),
     ("x" * 300, "answer_not_usable"), ("a\x00b", "answer_not_usable"),
     ("USD 50,000.58", "answer_not_usable"), ("US$ 50,000.58", "answer_not_usable"),
     ("\u20ac50,000.01", "answer_not_usable"), ("50.000,01 \u20ac", "answer_not_usable"),

@@ -17,7 +17,7 @@ from backtrader_bench.cli.main import run as bench
 from backtrader_bench.errors import SandboxError
 from backtrader_bench.miner import cron, journal
 from backtrader_bench.sandbox import selftest
-from tests.miner.sessions import agents, generator, script, verifier
+from tests.miner.sessions import agents, generator, mine, script, verifier
 
 
 @pytest.fixture(autouse=True)
@@ -185,8 +185,8 @@ def test_a_second_session_exits_4_and_names_the_holder_and_a_killed_one_is_no_ob
         second = started(tmp_path, home, "--attempts", "1", "-q")
         out, err = second.communicate(timeout=300)
         assert (second.returncode, out) == (4, "")
-        assert f"process {first.pid}" in err
-        assert "since" in err
+        [run] = (path.name for path in home.glob("logs/mining_*"))
+        assert f"process {first.pid} ({run}) since" in err
         assert sorted(path for path in home.rglob("*")) == before
     finally:
         first.send_signal(signal.SIGKILL)
@@ -237,6 +237,13 @@ def test_a_session_with_its_tables_and_its_json(
     assert found["spending"]["generator"]["usage"]["input"] == 200
     assert bench(["check", found["questions_file"]]) == 0
     assert "1 of 1 match, their verifiers" in capsys.readouterr().out
+
+
+def test_a_mining_session_is_no_run_to_report_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = mine(agents(tmp_path, verifier())).run
+    for name in (run, f"db/summary/{run}.jsonl"):
+        assert bench(["report", name]) == 2
+        assert f"{run} is a mining session; bench review {run}" in capsys.readouterr().err
 
 
 def test_help_needs_no_agent(capsys: pytest.CaptureFixture[str]) -> None:
