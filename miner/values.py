@@ -27,17 +27,14 @@ _NUMBER = re.compile(
 )
 _SIGNS = r"[-+\u2212(]*\s?"
 _CURRENCY = (
-    r"(?:[A-Z]{2,3}|[A-Z]{0,2}[^\W\d_]?[$\u00a2-\u00a5\u20a0-\u20cf]"
-    r"|(?i:dollars?|euros?|pounds?|yen|cents?|rupees?))"
-)
-_ONE = (
-    rf"{_SIGNS}(?:{_CURRENCY}\s?)?{_SIGNS}(?:\d[\d,]*\.?\d*|\.\d+)"
-    rf"(?:[.,]\d+)?(?:[eE][-+]?\d+)?\s?(?:%|{_CURRENCY})?\)*"
+    r"(?:(?i:usd|eur|gbp|jpy|chf|cad|aud|nzd|cny|inr|krw|hkd|sgd|sek|nok|dkk|btc|eth|usdt|us|dollars?|euros?|pounds?|yen"
+    r"|cents?|rupees?)|[A-Z]{0,2}[$\u00a2-\u00a5\u20a0-\u20cf])"
 )
 _NOT_FINITE = re.compile(
     rf"{_SIGNS}(?:{_CURRENCY}\s?)?{_SIGNS}(?i:nan|inf|infinity)(?:\s?%|\s?{_CURRENCY}|\s[A-Za-z][A-Za-z ]{{0,30}})?\)*"
 )
-_ONLY_NUMBERS = re.compile(rf"[\[(]?{_ONE}(?:\s?[,;|&]\s?{_ONE}|\s{_ONE}|\s(?:and|or|to)\s{_ONE})*[\])]?")
+_WITHOUT_WORDS = re.compile(rf"{_CURRENCY}|and|or|to|[\0,;|&.()\[\]+\u2212%-]", re.IGNORECASE)
+_FIGURE = re.compile(r"(?:\d[\d,.]*\d|\d)(?:e[-+]?\d+)?", re.IGNORECASE)
 _NUMERAL = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?)?")
 
@@ -122,7 +119,7 @@ def read(raw: str) -> Read | str:
     if (day := _DATE.fullmatch(text)) and _is_day(day[1]):
         return Read("date", None, 0, "", False, day[1])
     found = _NUMBER.fullmatch(text)
-    if found is None and _ONLY_NUMBERS.fullmatch(text):
+    if found is None and _only_figures(text):
         return "answer_not_usable"
     if found is None or (found["sign"] and found["inner"]):
         return Read("text", None, 0, "", False, text)
@@ -181,6 +178,13 @@ def _is_day(text: str) -> bool:
 
 def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
+
+
+def _only_figures(text: str) -> bool:
+    """Whether an answer is numbers and what stands around numbers; 5-3, 3/4 and 15:30 are words."""
+    rest = _FIGURE.sub("\0", text)
+    tokens = re.findall(r"[^\W\d_]+|\S", rest)
+    return "\0" in rest and "\0-\0" not in rest and all(map(_WITHOUT_WORDS.fullmatch, tokens))
 
 
 def _texts_apart(one: str, other: str) -> bool:

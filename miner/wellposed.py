@@ -26,7 +26,7 @@ SHORTEST = 20
 """Characters that a question must have."""
 LONGEST = 60_000
 """Characters that it may have: more is no question but a data file."""
-_LISTED = re.compile(r"^[ \t]*[-*>]?[ \t]*[(\[]?\*{0,2}([A-D])\*{0,2}[.):\]]+\*{0,2}[ \t]+\S", re.MULTILINE)
+_LISTED = re.compile(r"^[ \t]*(?:[-*>][ \t]*)?[(\[]?\*{0,2}([A-D])\*{0,2}[.):\]]+\*{0,2}[ \t]+\S", re.MULTILINE)
 _MARK = re.compile(r"(?<![\w.,$])[(\[]?\*{0,2}([A-Da-d1-4])\*{0,2}[.):\]]+\*{0,2}[ \t]+(?=\S)")
 _VALUE = re.compile(
     r"[-+(\u2212]{0,2}[$\u20ac\u00a3]?[-+\u2212]?\d[\d,.:-]*\)?\s?(?:%|[A-Za-z]+)?[\s.;,|]*(?:(?:and|or)\s*)?"
@@ -110,15 +110,17 @@ def _lists_options(prose: str) -> bool:
         for mark in marks:
             if mark[1] == wanted[0]:
                 chosen = [mark]
-            elif chosen and len(chosen) < 4 and mark[1] == wanted[len(chosen)]:
+            elif chosen and mark[1] == wanted[len(chosen)]:
                 chosen.append(mark)
-            if len(chosen) == 4 and _are_offered(prose, chosen, capitals=wanted == "ABCD"):
-                return True
+            if len(chosen) == 4:
+                if _are_offered(prose, chosen, capitals=wanted == "ABCD"):
+                    return True
+                chosen = []
     return False
 
 
 def _are_offered(prose: str, marks: Sequence[re.Match[str]], *, capitals: bool) -> bool:
-    ends = [*(mark.start() for mark in marks[1:]), len(prose)]
+    ends = [*(mark.start() for mark in marks[1:]), marks[-1].end() + 2 * SHORT]
     items = [prose[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
     items[-1] = items[-1].partition("\n")[0]
     if all(_VALUE.fullmatch(item) for item in items[:-1]) and _VALUE.match(items[-1]):
@@ -144,7 +146,7 @@ def option_flaws(stem: str, made: Converted) -> list[Flaw]:
     if [letter for letter in LETTERS if made.options[letter] == key] != [made.answer]:
         found.append(Flaw("not_one_key", "not exactly one option is the answer"))
     if made.form.kind != "date":
-        values = texts if made.form.kind == "text" else [_number(text) for text in texts]
+        values: list[float | str] = [text if made.form.kind == "text" else _number(text) for text in texts]
         if not all(made.form.apart(one, other) for one, other in combinations(values, 2)):
             found.append(Flaw("options_too_close", "two options are closer than rounding and one percent"))
     for text in texts:

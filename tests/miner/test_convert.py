@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from random import Random
 from typing import Any
 
@@ -68,12 +69,20 @@ def test_answers_that_are_none(raw: str, reason: str) -> None:
     ("cash 5.0001e4 left", "cash 5.0002e4 left", False), ("cash 5e4 left", "cash 6e4 left", True),
     ("sold at 100.01 on bar 3", "sold at 100.02 on bar 3", False), ("sold at 100.01 on bar 3",
      "sold at 100.01 on bar 4", True), ("2021-06-10 15:30", "2022-06-10 15:30", True), ("5-3", "5-2", True),
-    ("sold 12", "bought 12", True), ("Buy", "buy", False),
+    ("sold 12", "bought 12", True), ("BUY 3", "BUY 4", True), ("3/4", "1/4", True), ("Buy", "buy", False),
 ])  # fmt: skip
 def test_words_with_numbers_are_apart_by_their_numbers(one: str, other: str, apart: bool) -> None:
     found = [read(text) for text in (one, other)]
     assert all(isinstance(each, Read) and each.kind == "text" for each in found), found
     assert Form("text").apart(one, other) is apart
+
+
+@pytest.mark.parametrize("piece", ["1,", "1 ", "$", "(", "USD", "US", "1e", "-", "1.", "#", "nan", " "])
+def test_a_hostile_answer_is_read_at_once(piece: str) -> None:
+    began = time.process_time()
+    for end in ("", "!", "x", "1"):
+        read(((piece * 200)[:198] + end).strip())
+    assert time.process_time() - began < 1.0
 
 
 def test_words_with_numbers_alike_make_no_options() -> None:

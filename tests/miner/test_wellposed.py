@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from backtrader_bench.miner.offline.program import program, stem
 from backtrader_bench.miner.offline.scenario import RULES, scenario
 from backtrader_bench.miner.question import Origin, question_of
 from backtrader_bench.miner.similar import Known, masked
-from backtrader_bench.miner.wellposed import Printed, flaws, strange_numerals
+from backtrader_bench.miner.wellposed import Printed, flaws, stem_flaws, strange_numerals
 from backtrader_bench.records import Question
 from tests.miner.sessions import run_here
 
@@ -86,6 +87,15 @@ def test_words(base: Printed, wanted: list[str]) -> None:
         wrong = next(letter for letter in made.options if letter != made.answer)
         made = replace(made, options={**made.options, wrong: "$10,777.00"})
     assert reasons(base=base, made=made) == wanted
+
+
+@pytest.mark.parametrize("piece", [
+    "A) x ", "A) B) C) D) ", "a) b) c) d) ", "1. 2. 3. 4. ", " ", "\n \t", "(", "1,", "**",
+])
+def test_a_hostile_question_is_read_at_once(piece: str) -> None:
+    began = time.process_time()
+    stem_flaws(f"{STEM} {piece * (50_000 // len(piece))} {STEM}")
+    assert time.process_time() - began < 2.0
 
 
 def test_options_are_looked_at_whoever_made_them() -> None:
