@@ -56,6 +56,16 @@ def command(ask: Ask, _: Path) -> Command:
     )
 
 
+def absolute(template: str) -> str:
+    """The template with the files that it names here by their full paths: for a command that is to run elsewhere.
+
+    UsageError as :func:`split`.
+    """
+    model, words = split(template)
+    text = shlex.join(_absolute(word) for word in words)
+    return text if model is None else f"{model}={text}"
+
+
 def _listed(ask: Ask, name: str, separator: str) -> list[str]:
     return [part.strip() for part in ask.environ.get(name, "").split(separator) if part.strip()]
 

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 MINED = "mined"
 """Scheme of questions whose key a program of their own computes, see ``Question.verifier``."""
+MINED_CATEGORIES = (
+    "bracket", "trail", "atr", "stop", "slippage", "table", "analyzer", "breakout", "exit_rule", "moving_average",
+    "other",
+)  # fmt: skip
+"""Types of mined questions, the most special first; see miner/categories.py."""
+MINED_LABELS = ("tool_solver_correct", "tool_solver_wrong", "easy_discarded", "unscreened")
+"""Decisions after which a mined question is kept or put aside; see miner/decisions.py."""
 HIDDEN_SCHEMES = ("siblings", "diagnostic")
 """Schemes whose bars stay hidden from whoever sees the text alone."""
 LETTERS = ("A", "B", "C", "D")

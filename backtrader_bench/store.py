@@ -168,8 +168,7 @@ def lock(path: Path, wait: float = 0.0, what: str = "") -> Iterator[None]:
             who = _holder(beside)
             raise LockedError(f"{path} is being written by {who}; wait, or choose another file") from None
         try:
-            doing = f" ({what})" if what else ""
-            beside.write_text(f"process {os.getpid()}{doing} since {time.strftime('%Y-%m-%d %H:%M:%S')}")
+            _tell(beside, what)
         except BaseException:
             _let_go(held, beside)
             raise
@@ -177,6 +176,18 @@ def lock(path: Path, wait: float = 0.0, what: str = "") -> Iterator[None]:
         yield
     finally:
         _let_go(held, beside)
+
+
+def tell_lock(path: Path, what: str) -> None:
+    """Say anew what the lock of ``path`` is held for; by its holder, to whom a lock that says less is as good."""
+    target = Path(os.path.realpath(path))
+    with suppress(OSError):
+        _tell(target.parent / f".{target.name}.lock", what)
+
+
+def _tell(beside: Path, what: str) -> None:
+    doing = f" ({what})" if what else ""
+    beside.write_text(f"process {os.getpid()}{doing} since {time.strftime('%Y-%m-%d %H:%M:%S')}")
 
 
 def _let_go(held: BaseFileLock, beside: Path) -> None:

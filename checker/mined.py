@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.checker.claim import loose_ends
+from backtrader_bench.checker.mined_fields import contradictions, other_seeds
 from backtrader_bench.checker.programs.judge import Printed, judge_run
 from backtrader_bench.checker.programs.program import run_program, verify
 from backtrader_bench.checker.programs.static import rejections
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 NAMES = ("fresh interpreter", "warm, once", "warm, twice")
 _NUMBER = re.compile(r"(?P<sign>[-+\u2212]?)\s?\$?\s?(?P<inner>[-+\u2212]?)(?P<digits>\d[\d,]*(?:\.\d+)?)")
+_MIDNIGHT = re.compile(r"(\d{4}-\d{2}-\d{2})[t ]00:00(?::00(?:\.0+)?)?")
 
 
 @cache
@@ -41,6 +43,9 @@ def check_mined(question: Question, findings: Findings) -> tuple[tuple[str, ...]
     """Findings about a mined record; the letters that are right, and what the verifier answers by run."""
     for problem in loose_ends(question):
         findings.add("loose_text", problem)
+    if question.verification is not None:
+        for problem in contradictions(question, same):
+            findings.add("loose_text", problem)
     if (unfit := _no_verifier(question)) is not None:
         findings.add("unverifiable", unfit)
         return (), {}
@@ -50,7 +55,7 @@ def check_mined(question: Question, findings: Findings) -> tuple[tuple[str, ...]
         findings.add("unverifiable", str(error))
         findings.cause = "missing"
         return (), {}
-    judged = [judge_run(run) for run in runs]
+    judged = [judge_run(run) for run in runs[: len(NAMES)]]
     said = [one for one in judged if isinstance(one, Printed)]
     if len(said) < len(NAMES):
         names = sorted({one.name for found in judged if not isinstance(found, Printed) for one in found})
@@ -60,14 +65,35 @@ def check_mined(question: Question, findings: Findings) -> tuple[tuple[str, ...]
     if len(set(said)) > 1:
         findings.add("engines_disagree", "two runs of the verifier differ")
         return (), values
+    _compare_others(question, runs[len(NAMES) :], findings)
     return _judged(question, said[0], findings), values
 
 
 def rerun(question: Question) -> list[ProgramRun]:
-    """The stored verifier at its base seed: in a fresh interpreter, then twice in a warm one. SandboxError."""
+    """The stored verifier at its base seed, in a fresh interpreter, then twice in a warm one; and at the perturbed
+    seeds of the record. SandboxError."""
     assert question.verifier is not None
     base = _base(question)
-    return verify(question.verifier, base, [base], level=sandbox_level())
+    return verify(question.verifier, base, [base, *(other_seeds(question) or ())], level=sandbox_level())
+
+
+def _compare_others(question: Question, runs: list[ProgramRun], findings: Findings) -> None:
+    """The answers at perturbed seeds, as the record has them and as the verifier gives them."""
+    assert question.verification is not None
+    seeds = other_seeds(question)
+    if seeds is None:
+        findings.add("loose_text", "verification.others: seeds that no session of mining uses")
+    found = {run.seed: judge_run(run) for run in runs}
+    for seed in seeds or ():
+        one, recorded = found.get(seed), question.verification.others[str(seed)]
+        if not isinstance(one, Printed):
+            findings.add("loose_text", f"verification.others: the verifier does not run at seed {seed}")
+            return
+        if one.answer != recorded:
+            findings.add(
+                "loose_text",
+                f"verification.others: at seed {seed} the verifier answers {one.answer[:80]}, not {recorded[:80]}",
+            )
 
 
 def right_letters(question: Question) -> tuple[str, ...]:
@@ -126,7 +152,7 @@ def same(option: str, answer: str) -> bool:
     else the same words."""
     mine, theirs = _number(option), _number(answer)
     if mine is None or theirs is None:
-        return " ".join(option.split()).casefold() == " ".join(answer.split()).casefold()
+        return _words(option) == _words(answer)
     decimals = len(option.partition(".")[2].rstrip("%").split(" ")[0]) if "." in option else 0
     alike = ("$" in option) == ("$" in answer) and ("%" in option) == ("%" in answer)
     return alike and abs(mine - theirs) <= 0.5 * 10.0**-decimals * (1 + 1e-9)
@@ -142,11 +168,18 @@ def _number(text: str) -> float | None:
     return (-1.0 if minus else 1.0) * float(found["digits"].replace(",", ""))
 
 
+def _words(text: str) -> str:
+    """Words without case and spacing; a day at midnight is the day, as libraries print it."""
+    words = " ".join(text.split()).casefold()
+    day = _MIDNIGHT.fullmatch(words)
+    return day[1] if day else words
+
+
 def _says(value: Any, answer: str) -> bool:
     """Whether a record's value, rounded as its option, is the answer."""
     number = _number(answer)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return isinstance(value, str) and " ".join(value.split()).casefold() == " ".join(answer.split()).casefold()
+        return isinstance(value, str) and _words(value) == _words(answer)
     return number is not None and abs(value - number) <= max(1e-9, 0.5 * 10.0 ** -_decimals(value)) * (1 + 1e-9)
 
 

@@ -10,7 +10,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 HOUR, MINUTE = 2, 17
 """When: not on the hour, when everybody's jobs start."""
@@ -66,10 +66,32 @@ def options_without(given: Sequence[str], left_out: Mapping[str, int]) -> list[s
     return kept
 
 
-def shown(argv: Sequence[str], variables: Mapping[str, str]) -> str:
-    """Everything that ``--print-cron`` prints."""
+def elsewhere(given: Sequence[str], readers: Mapping[str, Callable[[str], str]]) -> list[str]:
+    """The options of the command line, those in ``readers`` with their value as it reads in another folder."""
+    kept: list[str] = []
+    reader: Callable[[str], str] | None = None
+    for word in given:
+        name, mark, value = word.partition("=")
+        if reader is not None:
+            kept.append(reader(word))
+            reader = None
+        elif mark and name in readers:
+            kept.append(f"{name}={readers[name](value)}")
+        else:
+            kept.append(word)
+            reader = readers.get(word)
+    return kept
+
+
+def shown(argv: Sequence[str], variables: Mapping[str, str], left: Sequence[str] = ()) -> str:
+    """Everything that ``--print-cron`` prints; ``left``: names of variables that are set here and would be missed."""
     units = systemd(argv, variables)
+    missed = f" Set here now: {', '.join(left)}." if left else ""
     parts = [
+        "# Of your shell's variables only PATH and BENCH_HOME are in these lines. API keys, BENCH_BWRAP,",
+        "# BENCH_COMMAND_ENV, BENCH_COMMAND_READ and others that your agents need are not: write them above the line",
+        f"# in the crontab as NAME=value, or as Environment= lines of the service.{missed}",
+        "",
         "# crontab -e: every night, quiet but for one line that sums up (cron mails it)",
         crontab(argv, variables),
         "",

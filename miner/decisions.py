@@ -16,6 +16,7 @@ DECISIONS: tuple[Decision, ...] = (
 """From good to bad."""
 ACCEPTED: Decision = "tool_solver_correct"
 REVIEW: Decision = "tool_solver_wrong"
+UNSCREENED: Decision = "unscreened"
 KEPT: frozenset[str] = frozenset({ACCEPTED, REVIEW})
 """Their questions go into ``db/mcq/RUN.jsonl``."""
 BLAMELESS: frozenset[str] = frozenset({"unscreened", "generator_failed"})

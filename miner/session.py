@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,13 +24,14 @@ import msgspec
 from backtrader_bench import __version__, store
 from backtrader_bench.agents import process, workspace
 from backtrader_bench.agents.ask import AskCancelled
+from backtrader_bench.agents.runs import names
 from backtrader_bench.agents.runs.budget import Caps, reached
 from backtrader_bench.errors import LockedError
 from backtrader_bench.miner import asking, journal, ledger, report
 from backtrader_bench.miner.asking import Asker
 from backtrader_bench.miner.attempt import Ended, Tools, View, duplicate_of, record_line, run_attempt
 from backtrader_bench.miner.categories import counted, steer
-from backtrader_bench.miner.decisions import ACCEPTED, BLAMELESS, KEPT
+from backtrader_bench.miner.decisions import ACCEPTED, BLAMELESS, KEPT, UNSCREENED
 from backtrader_bench.miner.journal import Journal, SessionFile, Sitting
 from backtrader_bench.miner.similar import Known
 from backtrader_bench.miner.verifying import Sandbox
@@ -55,6 +56,12 @@ EXIT = {
     "goal_missed": 5,
 }  # fmt: skip
 """Exit code by what ended the session. ``goal_missed``: all attempts are made, and fewer accepted than wanted."""
+
+
+def exit_code(line: SessionLine) -> int:
+    """As what ended it says; 3 where every attempt was made and in none of them the agents gave what was asked for."""
+    failed = line.attempts > 0 and set(line.decisions) <= BLAMELESS
+    return 3 if failed and line.ended_by in ("attempts", "goal_missed") else EXIT[line.ended_by]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +92,7 @@ class Watch:
 @contextmanager
 def only_one(run: str, say: Callable[[str], None]) -> Iterator[None]:
     """Be the only mining session of this store. LockedError names the one that is; a dead one's lock is taken over."""
-    path = store.folder("mcq") / "mining"
+    path = _held()
     left = store.left_lock(path)
     try:
         with store.lock(path, what=run):
@@ -99,12 +106,28 @@ def only_one(run: str, say: Callable[[str], None]) -> Iterator[None]:
         ) from None
 
 
+def _held() -> Path:
+    """What a mining session locks."""
+    return store.folder("mcq") / "mining"
+
+
 def begin(settings: Settings, name: str) -> SessionFile:
     """A new session with its name taken."""
     run = journal.new_run(datetime.now(UTC), settings.attempts, name)
     session = SessionFile(run=run, settings=settings)
-    journal.write_session(session)
+    try:
+        journal.write_session(session)
+    except BaseException:
+        # A name without a session would only stand in the way.
+        with suppress(OSError):
+            names.logs_path(run).rmdir()
+        raise
     return session
+
+
+def tell_waiting(run: str) -> None:
+    """Let those that find the store held know by which session: to be said by the holder, once the name is known."""
+    store.tell_lock(_held(), run)
 
 
 def sweep(session: SessionFile) -> int:
@@ -258,7 +281,8 @@ class _Sitting:
                 path = self.files.kept if line.decision in KEPT else self.files.discarded
                 if question.id not in self.written:
                     store.append_line(path, record_line(question), self.files.fsync)
-                self.known.add(question.id, question.stem)
+                if line.decision != UNSCREENED:
+                    self.known.add(question.id, question.stem)
         self.files.append_summary(line)
         self.hopeless = self.hopeless + 1 if ended.hopeless else 0
         self.watch.finished(line)
@@ -277,7 +301,8 @@ class _Sitting:
 def known_questions(run: str, finished: set[int]) -> tuple[Known, frozenset[str]]:
     """The mined questions of the store, and the ids of those that unfinished attempts of this session have written.
 
-    The latter are not among the known: their attempt was cut off and is about to be decided again.
+    The latter are not among the known: their attempt was cut off and is about to be decided again. Nor are those that
+    no agent has answered yet: what kept it from doing so was not the question.
     """
     known, written = Known(), set()
     for question, _ in journal.mined():
@@ -286,7 +311,7 @@ def known_questions(run: str, finished: set[int]) -> tuple[Known, frozenset[str]
         number = folder.removeprefix("attempt_")
         if name == run and not (number.isdigit() and int(number) in finished):
             written.add(question.id)
-        else:
+        elif UNSCREENED not in question.labels:
             known.add(question.id, question.stem)
     return known, frozenset(written)
 

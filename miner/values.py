@@ -25,6 +25,17 @@ _NUMBER = re.compile(
     r"(?P<sign>[-+\u2212]?)\s?(?P<dollar>\$?)\s?(?P<inner>[-+\u2212]?)"
     r"(?P<digits>\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.(?P<decimals>\d{1,12}))?\s?(?P<unit>%|[A-Za-z][A-Za-z ]{0,30})?"
 )
+_SIGNS = r"[-+\u2212(]*\s?"
+_CURRENCY = (
+    r"(?:(?i:usd|eur|gbp|jpy|chf|cad|aud|nzd|cny|inr|krw|hkd|sgd|sek|nok|dkk|btc|eth|usdt|us|dollars?|euros?|pounds?|yen"
+    r"|cents?|rupees?)|[A-Z]{0,2}[$\u00a2-\u00a5\u20a0-\u20cf])"
+)
+_NOT_FINITE = re.compile(
+    rf"{_SIGNS}(?:{_CURRENCY}\s?)?{_SIGNS}(?i:nan|inf|infinity)(?:\s?%|\s?{_CURRENCY}|\s[A-Za-z][A-Za-z ]{{0,30}})?\)*"
+)
+_WITHOUT_WORDS = re.compile(rf"{_CURRENCY}|and|or|to|[\0,;|&.()\[\]+\u2212%-]", re.IGNORECASE)
+_FIGURE = re.compile(r"(?:\d[\d,.]*\d|\d)(?:e[-+]?\d+)?", re.IGNORECASE)
+_NUMERAL = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?)?")
 
 
@@ -58,6 +69,11 @@ class Form:
         """One unit of the last place."""
         return 10.0**-self.decimals
 
+    @property
+    def half_step(self) -> Decimal:
+        """How far a number may be from what is shown of it."""
+        return Decimal(5).scaleb(-self.decimals - 1)
+
     def text(self, value: float | str) -> str:
         """A value as an option shows it."""
         if isinstance(value, str):
@@ -71,7 +87,7 @@ class Form:
     def apart(self, one: float | str, other: float | str) -> bool:
         """Whether two values can be options of one question: further apart than rounding, and by one percent."""
         if isinstance(one, str) or isinstance(other, str):
-            return _folded(str(one)) != _folded(str(other))
+            return _texts_apart(_folded(str(one)), _folded(str(other)))
         return abs(one - other) >= self.separation(max(abs(one), abs(other))) - 1e-9
 
     def separation(self, size: float) -> float:
@@ -89,19 +105,22 @@ class Form:
 
 def read(raw: str) -> Read | str:
     """One answer; the name of what is wrong with it otherwise: ``answer_missing``, ``answer_not_finite``,
-    ``answer_not_usable`` (too long, or with characters that don't show)."""
+    ``answer_not_usable`` (too long, with characters that don't show, or numbers in a form whose distance can't be told:
+    other currencies than dollars, exponents, parentheses, several at once)."""
     text = " ".join(raw.split())
     if not text:
         return "answer_missing"
     if len(text) > LONGEST or not text.isprintable():
         return "answer_not_usable"
-    if _folded(text) in ("nan", "inf", "-inf", "infinity", "-infinity", "$nan", "nan%", "$inf", "inf%"):
+    if _NOT_FINITE.fullmatch(text):
         return "answer_not_finite"
     if _folded(text) in ("none", "null", "n/a", "na", "nat", "undefined"):
         return "answer_missing"
     if (day := _DATE.fullmatch(text)) and _is_day(day[1]):
         return Read("date", None, 0, "", False, day[1])
     found = _NUMBER.fullmatch(text)
+    if found is None and _only_figures(text):
+        return "answer_not_usable"
     if found is None or (found["sign"] and found["inner"]):
         return Read("text", None, 0, "", False, text)
     digits = found["digits"].replace(",", "")
@@ -159,3 +178,30 @@ def _is_day(text: str) -> bool:
 
 def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
+
+
+def _only_figures(text: str) -> bool:
+    """Whether an answer is numbers and what stands around numbers; 5-3, 3/4 and 15:30 are words."""
+    rest = _FIGURE.sub("\0", text)
+    tokens = re.findall(r"[^\W\d_]+|\S", rest)
+    return "\0" in rest and "\0-\0" not in rest and all(map(_WITHOUT_WORDS.fullmatch, tokens))
+
+
+def _texts_apart(one: str, other: str) -> bool:
+    """Whether two answers in words differ in them, or else in a number by more than rounding and one percent.
+
+    Whole numbers below 10,000 in words (bars, years, hours) differ when they aren't the same.
+    """
+    if _NUMERAL.sub("#", one) != _NUMERAL.sub("#", other):
+        return True
+    pairs = zip(_NUMERAL.findall(one), _NUMERAL.findall(other), strict=True)
+    return any(_numerals_apart(mine, theirs) for mine, theirs in pairs)
+
+
+def _numerals_apart(mine: str, theirs: str) -> bool:
+    one, other = (Decimal(text.replace(",", "")) for text in (mine, theirs))
+    largest = max(one, other)
+    if largest < 10_000 and not {".", "e"} & {*mine, *theirs}:
+        return one != other
+    step = max(Decimal(1).scaleb(-len(text.partition(".")[2].partition("e")[0])) for text in (mine, theirs))
+    return abs(one - other) >= max(2 * step if largest < 1000 or "e" not in mine + theirs else 0, largest / 100)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from backtrader_bench.records import LETTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from backtrader_bench.miner.convert import Converted
 
@@ -26,11 +26,19 @@ SHORTEST = 20
 """Characters that a question must have."""
 LONGEST = 60_000
 """Characters that it may have: more is no question but a data file."""
-_LISTED = re.compile(r"^[ \t]*[-*]?[ \t]*\(?\*{0,2}([A-D])\*{0,2}[.):][ \t]+\S", re.MULTILINE)
+_LISTED = re.compile(r"^[ \t]*(?:[-*>][ \t]*)?[(\[]?\*{0,2}([A-D])\*{0,2}[.):\]]+\*{0,2}[ \t]+\S", re.MULTILINE)
+_MARK = re.compile(r"(?<![\w.,$])[(\[]?\*{0,2}([A-Da-d1-4])\*{0,2}[.):\]]+\*{0,2}[ \t]+(?=\S)")
+_VALUE = re.compile(
+    r"[-+(\u2212]{0,2}[$\u20ac\u00a3]?[-+\u2212]?\d[\d,.:-]*\)?\s?(?:%|[A-Za-z]+)?[\s.;,|]*(?:(?:and|or)\s*)?"
+)
+_OFFER = re.compile(r"\b(options?|choices?|alternatives|choose|pick|select|answers|candidates)\b", re.IGNORECASE)
+SHORT = 60
+"""Characters of an option that stands among others in a line."""
 _NUMERAL = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _HOLE = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[sdfr]")
+_WORD = re.compile(r"[A-Za-z]{2,}")
 SMALL = frozenset((0.0, 1.0, 2.0, 3.0, 100.0))
 """Numerals of language rather than of the scenario."""
 DEFAULTS: tuple[tuple[str, frozenset[float]], ...] = (
@@ -84,15 +92,46 @@ def stem_flaws(stem: str) -> list[Flaw]:
     prose = _FENCED.sub(" ", stem)
     if len(" ".join(prose.split())) < SHORTEST:
         return [Flaw("no_question", f"the question is {' '.join(stem.split())[:SHORTEST]!r}")]
-    letters = {found[1] for found in _LISTED.finditer(prose)}
-    if len(letters) >= 3:
+    if _lists_options(prose):
         return [Flaw("options_in_stem", "the question lists options of its own")]
     return []
 
 
+def _lists_options(prose: str) -> bool:
+    """Whether a question offers answers: capital letters at the beginnings of lines, or four marks in their order.
+
+    Rules are listed as well, by ``1.`` or ``a)``: there the items must be values, or be called options.
+    """
+    if len({found[1] for found in _LISTED.finditer(prose)}) >= 3:
+        return True
+    marks = list(_MARK.finditer(prose))
+    for wanted in ("ABCD", "abcd", "1234"):
+        chosen: list[re.Match[str]] = []
+        for mark in marks:
+            if mark[1] == wanted[0]:
+                chosen = [mark]
+            elif chosen and mark[1] == wanted[len(chosen)]:
+                chosen.append(mark)
+            if len(chosen) == 4:
+                if _are_offered(prose, chosen, capitals=wanted == "ABCD"):
+                    return True
+                chosen = []
+    return False
+
+
+def _are_offered(prose: str, marks: Sequence[re.Match[str]], *, capitals: bool) -> bool:
+    ends = [*(mark.start() for mark in marks[1:]), marks[-1].end() + 2 * SHORT]
+    items = [prose[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
+    items[-1] = items[-1].partition("\n")[0]
+    if all(_VALUE.fullmatch(item) for item in items[:-1]) and _VALUE.match(items[-1]):
+        return True
+    before = prose[max(0, marks[0].start() - 2 * SHORT) : marks[0].start()]
+    return (capitals and all(len(item) <= SHORT for item in items[:-1])) or _OFFER.search(before) is not None
+
+
 def _is_strange(char: str) -> bool:
-    """Half characters, and what would steer a terminal rather than show."""
-    return "\ud800" <= char <= "\udfff" or (unicodedata.category(char) == "Cc" and char not in "\n\r\t")
+    """Half and unassigned characters, and what would steer a terminal, or the order and the lines of what is shown."""
+    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and char not in "\n\r\t"
 
 
 def option_flaws(stem: str, made: Converted) -> list[Flaw]:
@@ -106,8 +145,8 @@ def option_flaws(stem: str, made: Converted) -> list[Flaw]:
     key = made.form.text(made.value)
     if [letter for letter in LETTERS if made.options[letter] == key] != [made.answer]:
         found.append(Flaw("not_one_key", "not exactly one option is the answer"))
-    if made.form.kind not in ("text", "date"):
-        values = [_number(text) for text in texts]
+    if made.form.kind != "date":
+        values: list[float | str] = [text if made.form.kind == "text" else _number(text) for text in texts]
         if not all(made.form.apart(one, other) for one, other in combinations(values, 2)):
             found.append(Flaw("options_too_close", "two options are closer than rounding and one percent"))
     for text in texts:
@@ -148,8 +187,9 @@ def strange_numerals(code: str, stem: str) -> list[str]:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    texts, numbers = _constants(tree)
-    stated = _stated(texts, stem)
+    pieces = _pieces(tree)
+    texts, numbers = _constants(tree, pieces)
+    stated = _stated(texts, stem) | _spoken(pieces.values(), stem)
     if not stated:
         return []
     allowed = numbers | _folded(tree) | SMALL | _defaults(tree)
@@ -161,8 +201,8 @@ def strange_numerals(code: str, stem: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _constants(tree: ast.AST) -> tuple[list[str], set[float]]:
-    """The strings and the numbers of a program; docstrings and comments are neither."""
+def _constants(tree: ast.AST, pieces: Container[int]) -> tuple[list[str], set[float]]:
+    """The strings and the numbers of a program; docstrings and comments are neither, nor are pieces of a sentence."""
     texts, numbers = [], set()
     docs = {
         id(node.body[0].value)
@@ -171,7 +211,7 @@ def _constants(tree: ast.AST) -> tuple[list[str], set[float]]:
         and node.body and isinstance(node.body[0], ast.Expr)
     }  # fmt: skip
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Constant) or id(node) in docs:
+        if not isinstance(node, ast.Constant) or id(node) in docs or id(node) in pieces:
             continue
         if isinstance(node.value, str):
             texts.append(node.value)
@@ -185,6 +225,62 @@ def _constants(tree: ast.AST) -> tuple[list[str], set[float]]:
         if _is_data(text):
             numbers.update(float(_plain(found)) for found in _NUMERAL.finditer(text))
     return texts, numbers
+
+
+def _pieces(tree: ast.AST) -> dict[int, str]:
+    """Strings with little but a numeral that stand between the words of a sentence: node id -> with a word around.
+
+    A sentence may be put together from a list, from arguments, by ``+`` or in an f-string; a numeral that is a string
+    of its own there is said, not computed with.
+    """
+    found = {}
+    for node in ast.walk(tree):
+        parts = _parts(node)
+        if not any(len(_WORD.findall(text)) >= 3 for _, text in parts):
+            continue
+        for place, (part, text) in enumerate(parts):
+            if part is None or not _is_data(text) or len(text) > 24 or not 1 <= len(_NUMERAL.findall(text)) <= 2:
+                continue
+            before = parts[place - 1][1] if place else " "
+            after = parts[place + 1][1] if place + 1 < len(parts) else " "
+            # Glued to something that is only known when the program runs, it may be half a number or of a day.
+            if (before or text[0].isspace()) and (after or text[-1].isspace()):
+                words = (*before.split()[-1:], text, *after.split()[:1])
+                found[id(part)] = " ".join(" ".join(words).split())
+    return found
+
+
+def _parts(node: ast.AST) -> list[tuple[ast.AST | None, str]]:
+    """What a sentence may be put together from: strings with their nodes, an empty one for what isn't known."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [part for side in (node.left, node.right) for part in (_parts(side) or [_part(side)])]
+    if isinstance(node, ast.JoinedStr):
+        return [_part(one.value if isinstance(one, ast.FormattedValue) else one) for one in node.values]
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_part(one) for one in node.elts]
+    return [_part(one) for one in node.args] if isinstance(node, ast.Call) else []
+
+
+def _part(node: ast.AST) -> tuple[ast.AST | None, str]:
+    known = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return (node, node.value) if known else (None, "")  # type: ignore[attr-defined]
+
+
+def _spoken(pieces: Iterable[str], stem: str) -> dict[str, tuple[float, bool]]:
+    """Numerals of such pieces that the stem shows, as :func:`_stated` gives them."""
+    shown = "".join(_FENCED.sub(" ", stem).split())
+    found = {}
+    for piece in pieces:
+        words = _DATE.sub(" ", piece)
+        if "".join(piece.split()) in shown:
+            found.update({numeral[0]: _said(numeral, words) for numeral in _NUMERAL.finditer(words)})
+    return found
+
+
+def _said(numeral: re.Match[str], words: str) -> tuple[float, bool]:
+    """A numeral's value, and whether it is a percentage."""
+    percent = re.match(r"\s?(%|percent|basis)", words[numeral.end() :]) is not None
+    return float(_plain(numeral)), percent
 
 
 def _is_data(text: str) -> bool:
@@ -207,8 +303,7 @@ def _stated(texts: Iterable[str], stem: str) -> dict[str, tuple[float, bool]]:
                 continue
             words = _DATE.sub(" ", words)
             for numeral in _NUMERAL.finditer(words):
-                percent = re.match(r"\s?(%|percent|basis)", words[numeral.end() :]) is not None
-                found[numeral[0]] = (float(_plain(numeral)), percent)
+                found[numeral[0]] = _said(numeral, words)
     return found
 
 

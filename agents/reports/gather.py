@@ -112,7 +112,7 @@ def _named(run: str) -> str:
         return read.run_named(run)
     except UsageError as error:
         close = difflib.get_close_matches(run.rpartition("/")[2], read.runs(), n=2, cutoff=0.6)
-        if not close:
+        if not close or "is a mining session" in str(error):
             raise
         raise UsageError(f"there is no run {run!r}; did you mean {' or '.join(close)}?") from error
 

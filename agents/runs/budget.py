@@ -69,8 +69,14 @@ def reached(caps: Caps, used: Spent, running: int, seconds: float) -> str | None
     if caps.seconds is not None and seconds >= caps.seconds:
         return f"--max-hours {caps.seconds / 3600:g} are over"
     if caps.tokens is not None and _ahead(used.tokens, used.with_tokens, running) >= caps.tokens:
+        if used.tokens < caps.tokens:
+            mean = used.tokens / used.with_tokens
+            return f"--max-tokens {caps.tokens:,} is reached with one more try: {used.tokens:,} used, {mean:,.0f} a try"
         return f"--max-tokens {caps.tokens:,} is reached: {used.tokens:,} used"
     if caps.usd is not None and _ahead(used.usd, used.with_usd, running) >= caps.usd:
+        if used.usd < caps.usd:
+            mean = used.usd / used.with_usd
+            return f"--max-cost {caps.usd:g} is reached with one more try: ${used.usd:.4f} used, ${mean:.4f} a try"
         return f"--max-cost {caps.usd:g} is reached: ${used.usd:.4f} used"
     return None
 

@@ -48,6 +48,11 @@ def run_named(run: str) -> str:
     if run == "last" and known:
         return known[-1]
     name = run.rpartition("/")[2].removesuffix(".jsonl").removesuffix(".manifest.json")
+    if name not in known and name.startswith("mining_"):
+        raise UsageError(
+            f"{name} is a mining session; bench review {name} shows its questions, bench run asks them, and what that "
+            "makes can be reported on"
+        )
     if name not in known:
         newest = f"; the newest is {known[-1]}" if known else ""
         raise UsageError(f"there is no run {run!r} in {store.home() / 'db' / 'summary'}{newest}")

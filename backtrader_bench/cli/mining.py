@@ -20,12 +20,14 @@ from rich.table import Table
 from rich.text import Text
 
 from backtrader_bench import store
+from backtrader_bench.agents import environment
+from backtrader_bench.agents.command import absolute
 from backtrader_bench.agents.runs.budget import Caps, tokens_of
 from backtrader_bench.cli import configuration
 from backtrader_bench.errors import UsageError
 from backtrader_bench.miner import cron, journal, report, session
 from backtrader_bench.miner.decisions import ACCEPTED, DECISIONS, REVIEW
-from backtrader_bench.miner.session import EXIT, Host, Limits, Watch
+from backtrader_bench.miner.session import Host, Limits, Watch, exit_code
 from backtrader_bench.miner.settings import Settings, safe_name, settings_of
 from backtrader_bench.sandbox import selftest
 
@@ -62,8 +64,10 @@ def mine(options: dict[str, Any], argv: list[str]) -> int:
     agents = session.check_host(settings, limits, os.environ, prices)
     isolation = selftest.best(required=options["require_sandbox"], allow_unsafe=options["allow_unsafe"])
     quiet = options["quiet"]
-    with session.only_one(options["resume"] or f"mining{name}", lambda text: _say(console, text)):
+    run = f"mining{name}" if isinstance(found, Settings) else found.run
+    with session.only_one(run, lambda text: _say(console, text)):
         opened = session.begin(settings, name) if isinstance(found, Settings) else found
+        session.tell_waiting(opened.run)
         if (left := session.sweep(opened)) and not quiet:
             _say(console, f"{left} processes of a killed session ended")
         if not quiet:
@@ -75,7 +79,7 @@ def mine(options: dict[str, Any], argv: list[str]) -> int:
         with watching(opened, console, quiet=quiet) as watch:
             line = session.perform(opened, limits, host, watch)
     _finish(line, options)
-    return EXIT[line.ended_by]
+    return exit_code(line)
 
 
 def _prices(path: Path | None) -> Any:
@@ -113,24 +117,36 @@ def _print_cron(options: Mapping[str, Any], argv: Sequence[str]) -> int:
     if options["resume"]:
         raise UsageError("--print-cron and --resume don't go together: every night is a session of its own")
     settings = settings_of({**options, **_derived(options)})
-    session.check_host(settings, _limits(options), os.environ, _prices(options["prices"]))
+    agents = session.check_host(settings, _limits(options), os.environ, _prices(options["prices"]))
     words = cron.options_without(argv[1:] if argv[:1] == ["mine"] else argv, {
         "--print-cron": 0, "--quiet": 0, "-q": 0})  # fmt: skip
-    command = cron.command(sys.executable, [_absolute(word) for word in words])
+    command = cron.command(sys.executable, cron.elsewhere(words, ELSEWHERE))
     variables = {
         "BENCH_HOME": str(store.home()), "PATH": os.environ.get("PATH", os.defpath), **configuration.in_effect("mine"),
     }  # fmt: skip
-    click.echo(cron.shown(command, variables))
+    wanted = ("BENCH_*", *(name for agent in agents.values() for name in agent.backend.allowed))
+    left = sorted(set(environment.select(os.environ, wanted)) - set(variables))
+    click.echo(cron.shown(command, variables, left))
     return 0
 
 
-def _absolute(word: str) -> str:
-    """Files named on the command line, by their full path: cron starts in another folder."""
-    head, mark, tail = word.rpartition("=") if word.startswith("--") else ("", "", word)
-    name, colon, file = tail.partition(":")
-    if name == "scripted" and colon and Path(file).exists():
-        return f"{head}{mark}scripted:{Path(file).absolute()}"
-    return f"{head}{mark}{Path(tail).absolute()}" if "." in tail and Path(tail).is_file() else word
+def _file(value: str) -> str:
+    return str(Path(value).absolute())
+
+
+def _agent(value: str) -> str:
+    """An agent whose files are named by their full paths."""
+    name, _, rest = value.partition(":")
+    if name == "scripted" and rest:
+        return f"scripted:{_file(rest)}"
+    return f"command:{absolute(rest)}" if name == "command" else value
+
+
+ELSEWHERE = {
+    "--prices": _file, "--generator-agent": _agent, "--no-tools-agent": _agent, "--with-tools-agent": _agent,
+    "--second-verifier": _agent,
+}  # fmt: skip
+"""Options that name files, and how their value reads in another folder, which is where cron starts."""
 
 
 def _say(console: Console, text: str) -> None:
@@ -241,6 +257,8 @@ def one_line(line: SessionLine) -> str:
         "max_cost": "; --max-cost ended it", "agents_failing": "; an agent can't be asked, see the last reasons",
         "goal_missed": "; fewer accepted than wanted",
     }.get(line.ended_by, "")  # fmt: skip
+    if exit_code(line) == 3 and not how:
+        how = "; the agents answered in no attempt, see the last reasons"
     rest = f" ({told})" if told else ""
     return f"{line.run}: {accepted} of {line.attempts} accepted{rest}, {line.seconds:.0f} s{how}"
 
@@ -250,7 +268,7 @@ def as_json(line: SessionLine) -> dict[str, Any]:
     files = journal.Journal(line.run)
     fields: dict[str, Any] = msgspec.to_builtins(line)
     return {
-        **fields, "exit_code": EXIT[line.ended_by], "questions_file": str(files.kept),
+        **fields, "exit_code": exit_code(line), "questions_file": str(files.kept),
         "discarded_file": str(files.discarded), "attempts_file": str(files.solved),
         "summary_file": str(files.summary), "logs": str(files.logs),
     }  # fmt: skip

@@ -252,10 +252,11 @@ def library_folders(python: str) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """Folders that ``python`` and the libraries of a verifier need, and those that it won't find by itself.
 
     Asked of the interpreter, once a process; libraries without compiled files, which load several times slower, are
-    compiled on the way. SandboxError when it can't be started.
+    compiled on the way. Nothing is imported from the working folder (``-P``), whose files may be named like modules of
+    the library. SandboxError when it can't be started.
     """
     done = subprocess.run(
-        [python, "-c", _ASK, *MODULES], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        [python, "-P", "-c", _ASK, *MODULES], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
     if done.returncode:
         raise SandboxError(f"{python} can't run programs: {done.stderr.strip().splitlines()[-1:]}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from random import Random
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from scipy.stats import chisquare
 
 from backtrader_bench.miner.convert import Converted, Unusable, convert
-from backtrader_bench.miner.values import Read, read
+from backtrader_bench.miner.values import Form, Read, read
 from backtrader_bench.records import LETTERS
 
 STEM = "With 30 bars from 2020-01-06 to 2020-03-31, what is it?"
@@ -46,13 +47,48 @@ def test_kinds_are_told_from_what_is_printed(key: Any, others: list[Any], shown:
 @pytest.mark.parametrize(("raw", "reason"), [
     ("", "answer_missing"), ("  ", "answer_missing"), ("None", "answer_missing"), ("N/A", "answer_missing"),
     ("nan", "answer_not_finite"), ("$NaN", "answer_not_finite"), ("-inf", "answer_not_finite"),
+    *((text, "answer_not_finite") for text in (
+        "inf USD", "nan %", "$ nan", "NaN", "+Infinity", "$-inf", "-$inf", "(inf)", "\u20ac nan", "nan trades",
+        "USD inf")),
     ("x" * 300, "answer_not_usable"), ("a\x00b", "answer_not_usable"),
+    ("USD 50,000.58", "answer_not_usable"), ("US$ 50,000.58", "answer_not_usable"),
+    ("\u20ac50,000.01", "answer_not_usable"), ("50.000,01 \u20ac", "answer_not_usable"),
+    ("5.0001e+04", "answer_not_usable"), ("-1E5", "answer_not_usable"), ("($1,234.50)", "answer_not_usable"),
+    ("$(1,234.50)", "answer_not_usable"), ("100.01, 3", "answer_not_usable"), ("[100.01, 3]", "answer_not_usable"),
+    ("$1.50 and $2.50", "answer_not_usable"), ("12,34.50", "answer_not_usable"), (".5", "answer_not_usable"),
 ])
 def test_answers_that_are_none(raw: str, reason: str) -> None:
     assert read(raw) == reason
     found = convert(STEM, raw, [(1, "5")], Random(1))
     assert isinstance(found, Unusable)
     assert found.reason == reason
+
+
+@pytest.mark.parametrize(("one", "other", "apart"), [
+    ("about 50,000.58", "about 50,000.59", False), ("about 50,000.58", "about 60,000.59", True),
+    ("cash 5.0001e4 left", "cash 5.0002e4 left", False), ("cash 5e4 left", "cash 6e4 left", True),
+    ("sold at 100.01 on bar 3", "sold at 100.02 on bar 3", False), ("sold at 100.01 on bar 3",
+     "sold at 100.01 on bar 4", True), ("2021-06-10 15:30", "2022-06-10 15:30", True), ("5-3", "5-2", True),
+    ("sold 12", "bought 12", True), ("BUY 3", "BUY 4", True), ("3/4", "1/4", True), ("Buy", "buy", False),
+])  # fmt: skip
+def test_words_with_numbers_are_apart_by_their_numbers(one: str, other: str, apart: bool) -> None:
+    found = [read(text) for text in (one, other)]
+    assert all(isinstance(each, Read) and each.kind == "text" for each in found), found
+    assert Form("text").apart(one, other) is apart
+
+
+@pytest.mark.parametrize("piece", ["1,", "1 ", "$", "(", "USD", "US", "1e", "-", "1.", "#", "nan", " "])
+def test_a_hostile_answer_is_read_at_once(piece: str) -> None:
+    began = time.process_time()
+    for end in ("", "!", "x", "1"):
+        read(((piece * 200)[:198] + end).strip())
+    assert time.process_time() - began < 1.0
+
+
+def test_words_with_numbers_alike_make_no_options() -> None:
+    found = convert(STEM, "about 50,000.00", [(n, f"about 50,000.{n}") for n in (58, 59, 38)], Random(1))
+    assert isinstance(found, Unusable)
+    assert found.reason == "too_few_options"
 
 
 def test_numbers_keep_their_sign_and_decimals() -> None:
@@ -81,6 +117,18 @@ def test_other_kinds_and_units_are_no_options() -> None:
     ("Is it 12 or not?", 12, "answer_in_stem"),
     ("Was it 2020-02-03?", "2020-02-03", "answer_in_stem"),
     ("Did it SELL?", "sell", "answer_in_stem"),
+    ("What is it? (Hint: 74279.0 dollars or so.)", "$74,279.00", "answer_in_stem"),
+    ("What is it? (The answer is 74,279.15 dollars.)", "$74,279.15", "answer_in_stem"),
+    ("It is $12,345.6, isn't it?", "$12,345.60", "answer_in_stem"),
+    ("It is 12345.6012USD, isn't it?", "$12,345.60", "answer_in_stem"),
+    ("It lost 1.23456e4 dollars.", "-$12,345.60", "answer_in_stem"),
+    ("It rose by 3.25 percent.", "3.25%", "answer_in_stem"),
+    ("It rose by 0.50 percent.", "0.50%", "answer_in_stem"),
+    ("There were 12,345 of them.", 12345, "answer_in_stem"),
+    ("Was it March 4, 2021?", "2021-03-04", "answer_in_stem"),
+    ("Was it on the 4th of March 2021?", "2021-03-04", "answer_in_stem"),
+    ("Was it 4 Mar 2021?", "2021-03-04", "answer_in_stem"),
+    ("Was it 3/4/2021?", "2021-03-04", "answer_in_stem"),
 ])
 def test_a_stem_must_not_state_the_answer(stem: str, key: Any, reason: str) -> None:
     found = convert(stem, str(key), [(1, "1"), (2, "2"), (3, "3")], Random(1))
@@ -91,11 +139,16 @@ def test_a_stem_must_not_state_the_answer(stem: str, key: Any, reason: str) -> N
 @pytest.mark.parametrize(("stem", "key"), [
     ("Is it 112 or 12.5 or $12 or x12?", 12), ("It is $11,234.50.", "$1,234.50"), ("It is 3.25%.", "3.2%"),
     ("Bars:\n```csv\n2020-01-06,12,13\n```\nHow many?", 12),
+    ("A stop of 2% and a target of 3.0%.", "2.00%"),
+    ("A target of 0.5% and 0.5.", "0.50%"), ("It is $12,345.61 or $112,345.60.", "$12,345.60"),
+    ("It is 12,345.60,3 or 12,345.60.1", "$12,345.60"), ("The 4 of March, 2022 or March 14, 2021.", "2021-03-04"),
 ])  # fmt: skip
 def test_a_part_of_another_number_is_no_statement(stem: str, key: Any) -> None:
     others: list[Any] = [30, 50, 70] if key == 12 else [f"${n}.00" for n in (2000, 3000, 4000)]
-    if key == "3.2%":
+    if str(key).endswith("%"):
         others = ["5%", "7%", "9%"]
+    if key == "2021-03-04":
+        others = ["2021-03-08", "2021-04-08", "2021-05-10"]
     assert isinstance(made(key, others, stem=stem), Converted)
 
 

@@ -16,8 +16,13 @@ from backtrader_bench.checker import mined
 from backtrader_bench.checker.run import check_files
 from backtrader_bench.cli.main import run as bench
 from backtrader_bench.miner import journal, review, verifying
-from backtrader_bench.records import Question, public_part, question_id, to_line
+from backtrader_bench.miner.categories import CATEGORIES
+from backtrader_bench.miner.decisions import DECISIONS
+from backtrader_bench.records import MINED_CATEGORIES, MINED_LABELS, Question, public_part, question_id, to_line
 from tests.miner.sessions import agents, here, mine, questions_of, run_here, verifier
+
+DAY = "str(__import__('datetime').datetime(2021, 6, 10) + __import__('datetime').timedelta(seed % 997))"
+"""A verifier's answer: a day as libraries print it."""
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +71,8 @@ def program(question: Question, code: str) -> Question:
 
     digest = hashlib.sha256(code.encode()).hexdigest()
     return msgspec.structs.replace(
-        question, verifier=code, tape=msgspec.structs.replace(question.tape, sha256=digest)
+        question, verifier=code, tape=msgspec.structs.replace(question.tape, sha256=digest),
+        config={"verifier_sha256": digest},
     )
 
 
@@ -91,6 +97,71 @@ def test_damage_has_its_verdict(made: Question, tmp_path: Path) -> None:
     assert "network" in checked(program(made, "import socket\n" + made.verifier), tmp_path)[1]
 
 
+def test_the_names_of_records_are_those_of_mining() -> None:
+    assert tuple(CATEGORIES) == MINED_CATEGORIES
+    assert set(MINED_LABELS) <= set(DECISIONS)
+
+
+def verified_as(question: Question, **fields: Any) -> Question:
+    assert question.verification is not None
+    return msgspec.structs.replace(question, verification=msgspec.structs.replace(question.verification, **fields))
+
+
+def damaged(made: Question) -> dict[str, Question]:
+    """Records whose question, key, value and verifier are right, and which say something wrong beside."""
+    from msgspec.structs import replace
+
+    ran = made.verification
+    assert ran is not None
+    letter = next(one for one in made.options if made.option_origins[one].startswith("seed "))
+    origin = made.option_origins[letter]
+    first, *_ = (seed for seed in ran.others if f"seed {seed}" not in made.option_origins.values())
+    return {
+        "isolation emptied": verified_as(made, isolation={}),
+        "isolation made up": verified_as(made, isolation={**ran.isolation, "moon": "blocked"}),
+        "isolation unknown": verified_as(made, isolation={**ran.isolation, "net": "absent"}),
+        "isolation of another type": verified_as(made, isolation={**ran.isolation, "level": 3}),
+        "others edited": verified_as(made, others={**ran.others, first: "$1.00"}),
+        "others added": verified_as(made, others={**ran.others, "5": "$1.00"}),
+        "others' seed": verified_as(made, others={**ran.others, "-5": "$1.00"}),
+        "others taken away": verified_as(made, others={}),
+        "option edited": changed(made, options={**made.options, letter: "$77,777.77"}),
+        "origin edited": replace(made, option_origins={**made.option_origins, letter: f"seed {first}"}),
+        "origin unknown": replace(made, option_origins={**made.option_origins, letter: "thin air"}),
+        "origin missing": replace(made, option_origins={made.answer: "key"}),
+        "origin twice the key": replace(made, option_origins={**made.option_origins, letter: "key"}),
+        "key from a seed": replace(made, option_origins={**made.option_origins, made.answer: origin}),
+        "program's hash": replace(made, config={"verifier_sha256": "0" * 64}),
+        "config": replace(made, config={**made.config, "symbol": "X"}),
+        "tape": replace(made, tape=replace(made.tape, rows=5)),
+        "seed": replace(made, seed=made.seed + 1),
+        "tolerance": replace(made, tolerance=99999.0),
+        "no tolerance": replace(made, tolerance=None),
+        "below no tolerance": replace(made, tolerance=-1.0),
+        "two labels": replace(made, labels=["tool_solver_correct", "tool_solver_wrong"]),
+        "unknown label": replace(made, labels=["splendid"]),
+        "unknown category": replace(made, category="astrology", type="astrology"),
+        "two categories": replace(made, category="trail", type="stop"),
+        "no category": replace(made, category=None),
+        "difficulty": replace(made, difficulty="easy"),
+        "strategy": replace(made, strategy_name="sma"),
+        "parameters": replace(made, template_params={"day": "2020-01-02"}),
+        "marks": verified_as(made, marks=("hard",)),
+    }  # fmt: skip
+
+
+def test_damage_beside_the_key_is_drift(made: Question, tmp_path: Path) -> None:
+    found = {name: checked(record, tmp_path) for name, record in damaged(made).items()}
+    assert {name: verdict for name, (verdict, _, _) in found.items()} == dict.fromkeys(found, "text_drift")
+    assert all(reason for _, reason, _ in found.values())
+
+
+def test_tolerance_of_days(tmp_path: Path) -> None:
+    [question] = questions_of(mine(agents(tmp_path, verifier(answer=DAY))).run)
+    assert checked(question, tmp_path)[0] == "match"
+    assert checked(msgspec.structs.replace(question, tolerance=99999.0), tmp_path)[0] == "text_drift"
+
+
 def test_without_a_sandbox_it_is_missing(made: Question, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from backtrader_bench.errors import SandboxError
 
@@ -106,9 +177,20 @@ def test_without_a_sandbox_it_is_missing(made: Question, tmp_path: Path, monkeyp
     ("$1,234.50", "1234.50", False), ("3.20%", "3.2%", True), ("3.20%", "3.2", False), ("-$5.00", "$-5", True),
     ("$5.00", "-$5.00", False), ("7", "7", True), ("7", "7.4", True), ("7", "8", False), ("7 trades", "7 trades", True),
     ("2020-01-02", "2020-01-02", True), ("2020-01-02", "2020-01-03", False), ("Buy", "buy", True),
+    ("2020-01-02", "2020-01-02 00:00:00", True), ("2020-01-02", "2020-01-02T00:00:00.000000000", True),
+    ("2020-01-02", "2020-01-02 00:00", True), ("2020-01-02", "2020-01-02 15:30:00", False),
+    ("2020-01-02", "2020-01-03 00:00:00", False),
 ])  # fmt: skip
 def test_an_option_says_an_answer(option: str, answer: str, alike: bool) -> None:
     assert mined.same(option, answer) == alike
+
+
+def test_a_day_printed_at_midnight_matches(tmp_path: Path) -> None:
+    [question] = questions_of(mine(agents(tmp_path, verifier(answer=DAY))).run)
+    assert question.verification is not None
+    assert question.verification.answer.endswith(" 00:00:00")
+    assert question.value == question.options[question.answer] == question.verification.answer[:10]
+    assert checked(question, tmp_path) == ("match", "", "")
 
 
 def test_the_public_part_leads_to_no_key(made: Question) -> None:

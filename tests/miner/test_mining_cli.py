@@ -17,7 +17,7 @@ from backtrader_bench.cli.main import run as bench
 from backtrader_bench.errors import SandboxError
 from backtrader_bench.miner import cron, journal
 from backtrader_bench.sandbox import selftest
-from tests.miner.sessions import agents, generator, script, verifier
+from tests.miner.sessions import agents, generator, mine, script, verifier
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +96,52 @@ def test_exit_codes_of_nights_that_went_otherwise(
     assert gone.stderr.startswith("error: claude: ")
 
 
+def test_files_are_named_so_that_cron_finds_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_HOME", str(tmp_path / "store"))
+    monkeypatch.setenv("BENCH_COMMAND_ENV", "MY_OWN_KEY")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gen.py").write_text("import sys; sys.stdin.read(); print('nothing')")
+    (tmp_path / "my agent").write_text("")
+    for name in ("prices", "night", "codex", "replies"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "replies").write_text('{"id": "x", "text": "nothing"}\n')
+    (tmp_path / "prices").write_text("[m]\ninput = 3.0\n")
+    options = ["--generator-agent", "command:python3 gen.py --flag", "--no-tools-agent=scripted:replies",
+               "--with-tools-agent", "command:m=python3 './my agent' {model}", "--prices", "prices",
+               "--run-name", "night", "--attempts", "1", "--no-fsync"]  # fmt: skip
+    assert bench(["mine", *options, "--print-cron"]) == 0
+    out = capsys.readouterr().out
+    line = next(line for line in out.splitlines() if line[:1].isdigit())
+    words = shlex.split(line.split(" ", 5)[5])
+    for word in (f"command:python3 {tmp_path}/gen.py --flag", f"--no-tools-agent=scripted:{tmp_path}/replies",
+                 f"command:m=python3 '{tmp_path}/my agent' '{{model}}'", f"{tmp_path}/prices", "night"):  # fmt: skip
+        assert word in words
+    # What the line doesn't carry is said, by name alone.
+    told = " ".join(one for one in out.splitlines() if one.startswith("#"))
+    for word in ("API keys", "BENCH_BWRAP", "BENCH_COMMAND_READ", "Set here now: BENCH_COMMAND_ENV"):
+        assert word in told
+    assert "MY_OWN_KEY" not in out
+
+
+def test_a_night_without_a_generator_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_HOME", str(tmp_path / "store"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gen.py").write_text("raise SystemExit('out of order')")
+    roles = ("--generator-agent", "command:python3 gen.py", "--no-tools-agent", "guesser", "--with-tools-agent",
+             "oracle", "--no-fsync", "--attempts", "1")  # fmt: skip
+    done = in_cron(cron_line(capsys, *roles), tmp_path)
+    assert (done.returncode, "1 generator failed" in done.stdout) == (3, True), done
+    assert "the agents answered in no attempt" in done.stdout
+    # It is started from the root folder and found nevertheless.
+    (tmp_path / "gen.py").write_text("import sys; sys.stdin.read(); print('nothing')")
+    done = in_cron(cron_line(capsys, *roles), tmp_path)
+    assert (done.returncode, "1 malformed" in done.stdout) == (0, True), done
+
+
 def test_cron_words() -> None:
     argv = cron.command("/opt/a b/python", ["--run-name", "50%", "--prices", "/x/$p.toml"])
     line = cron.crontab(argv, {"BENCH_HOME": "/srv/bench", "PATH": "/usr/bin:/bin"})
@@ -139,8 +185,8 @@ def test_a_second_session_exits_4_and_names_the_holder_and_a_killed_one_is_no_ob
         second = started(tmp_path, home, "--attempts", "1", "-q")
         out, err = second.communicate(timeout=300)
         assert (second.returncode, out) == (4, "")
-        assert f"process {first.pid}" in err
-        assert "since" in err
+        [run] = (path.name for path in home.glob("logs/mining_*"))
+        assert f"process {first.pid} ({run}) since" in err
         assert sorted(path for path in home.rglob("*")) == before
     finally:
         first.send_signal(signal.SIGKILL)
@@ -191,6 +237,13 @@ def test_a_session_with_its_tables_and_its_json(
     assert found["spending"]["generator"]["usage"]["input"] == 200
     assert bench(["check", found["questions_file"]]) == 0
     assert "1 of 1 match, their verifiers" in capsys.readouterr().out
+
+
+def test_a_mining_session_is_no_run_to_report_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = mine(agents(tmp_path, verifier())).run
+    for name in (run, f"db/summary/{run}.jsonl"):
+        assert bench(["report", name]) == 2
+        assert f"{run} is a mining session; bench review {run}" in capsys.readouterr().err
 
 
 def test_help_needs_no_agent(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from backtrader_bench import store
 from backtrader_bench.agents.runs.budget import Caps
 from backtrader_bench.attempts import Attempt, Status, to_attempt
-from backtrader_bench.errors import LockedError, UsageError
+from backtrader_bench.errors import LockedError, StoreError, UsageError
 from backtrader_bench.miner import journal, report, session, verifying
 from backtrader_bench.miner.records import AttemptLine, SessionLine
 from backtrader_bench.miner.screen import Drawn, confirms, discards
@@ -385,6 +385,16 @@ def test_survivors_are_measured_by_draws_that_did_not_choose_them() -> None:
     assert "not measured" in report.survivors(report.session_line("r", lines[:0], "attempts", 1.0))
 
 
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[1] == "unscreened"])
+def test_a_question_that_nobody_answered_may_be_asked_again(name: str, tmp_path: Path) -> None:
+    assert decided(agents(tmp_path, verifier(), **CASES[name][0])).decision == "unscreened"
+    # In a later session, and in a later attempt of the same one (whose seed makes other numbers in the same words).
+    again = mine(agents(tmp_path, verifier(), verifier()))
+    assert [line.decision for line in lines_of(again.run)] == ["tool_solver_correct", "duplicate"]
+    twice = {**agents(tmp_path, verifier(1), verifier(1), **CASES[name][0])}
+    assert [line.decision for line in lines_of(mine(twice).run)] == ["unscreened", "unscreened"]
+
+
 def test_categories_are_counted_where_the_question_is_or_was_wanted() -> None:
     lines = [
         AttemptLine(run="r", attempt=1, decision="tool_solver_correct", category="trail", asked_category="stop"),
@@ -410,3 +420,21 @@ def test_the_log_of_an_attempt_has_everything(tmp_path: Path) -> None:
         if prompt.parts[-3] != "generator":
             assert "ANSWER_VALUE" not in prompt.read_text()
     assert USAGE["input"] == 100
+
+
+def test_a_session_that_could_not_be_begun_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise StoreError("cannot write: No space left on device")
+
+    monkeypatch.setattr(store, "replace_file", full)
+    with pytest.raises(StoreError):
+        session.begin(settings_of({"seed": 1}), "")
+    assert list((store.home() / "logs").iterdir()) == []
+
+
+def test_who_is_kept_waiting_is_told_of_the_session() -> None:
+    with session.only_one("mining", print):
+        opened = session.begin(settings_of({"seed": 1}), "")
+        session.tell_waiting(opened.run)
+        with pytest.raises(LockedError, match=rf"\({opened.run}\) since"), session.only_one("mining", print):
+            pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from backtrader_bench.miner.offline.program import program, stem
 from backtrader_bench.miner.offline.scenario import RULES, scenario
 from backtrader_bench.miner.question import Origin, question_of
 from backtrader_bench.miner.similar import Known, masked
-from backtrader_bench.miner.wellposed import Printed, flaws, strange_numerals
+from backtrader_bench.miner.wellposed import Printed, flaws, stem_flaws, strange_numerals
 from backtrader_bench.records import Question
 from tests.miner.sessions import run_here
 
@@ -63,10 +64,22 @@ def text(words: str) -> Printed:
     (text("What?"), ["no_question"]),
     (text(f"{STEM} \x1b[2J"), ["question_not_text"]),
     (text(f"{STEM} \ud800"), ["question_not_text"]),
+    *((text(f"{STEM} {chr(code)}"), ["question_not_text"]) for code in (
+        0x7F, 0x85, 0xAD, 0x200B, 0x200E, 0x2028, 0x2029, 0x202A, 0x202E, 0x2066, 0x2069, 0xE000, 0xE0041, 0xFEFF)),
+    (text(f"{STEM} \u2212 \u20ac \u00e9 \u4e2d \u00a0 \u2026"), []),
     (text(f"{STEM} {'x' * 60_000}"), ["question_too_long"]),
     (text(f"{STEM}\nA. $1.00\nB. $2.00\nC. $3.00\nD. $4.00"), ["options_in_stem"]),
     (text(f"{STEM}\n- (A) up\n- (B) down\n- (C) flat"), ["options_in_stem"]),
+    (text(f"{STEM} Options: A) $1.00 B) $2.00 C) $3.00 D) $4.00"), ["options_in_stem"]),
+    (text(f"{STEM} Is it A. up, B. down, C. flat or D. gone?"), ["options_in_stem"]),
+    (text(f"{STEM}\n[A] $1.00\n[B] $2.00\n[C] $3.00\n[D] $4.00"), ["options_in_stem"]),
+    (text(f"{STEM}\na) $1.00\nb) $2.00\nc) $3.00\nd) $4.00"), ["options_in_stem"]),
+    (text(f"{STEM}\n1) 2020-01-02\n2) 2020-01-03\n3) 2020-01-06\n4) 2020-01-07"), ["options_in_stem"]),
+    (text(f"{STEM} Choose from (1) up (2) down (3) flat (4) gone."), ["options_in_stem"]),
+    (text(f"{STEM}\n1. Buy at market.\n2. Sell at market.\n3. Hold.\n4. Close all."), []),
+    (text(f"{STEM} It (a) buys at market, (b) sells at 2, (c) holds, (d) closes."), []),
     (text(f"{STEM} It is not $10,777.00."), ["option_in_stem"]),
+    (text(f"{STEM} It is not 10777.0 dollars."), ["option_in_stem"]),
 ])
 def test_words(base: Printed, wanted: list[str]) -> None:
     made = options()
@@ -74,6 +87,15 @@ def test_words(base: Printed, wanted: list[str]) -> None:
         wrong = next(letter for letter in made.options if letter != made.answer)
         made = replace(made, options={**made.options, wrong: "$10,777.00"})
     assert reasons(base=base, made=made) == wanted
+
+
+@pytest.mark.parametrize("piece", [
+    "A) x ", "A) B) C) D) ", "a) b) c) d) ", "1. 2. 3. 4. ", " ", "\n \t", "(", "1,", "**",
+])
+def test_a_hostile_question_is_read_at_once(piece: str) -> None:
+    began = time.process_time()
+    stem_flaws(f"{STEM} {piece * (50_000 // len(piece))} {STEM}")
+    assert time.process_time() - began < 2.0
 
 
 def test_options_are_looked_at_whoever_made_them() -> None:
@@ -115,6 +137,27 @@ def test_numerals_of_the_text_are_those_of_the_code(change: tuple[str, str] | tu
     lines: list[str] = []
     source = code.replace("import os", "").replace('os.environ["MCQ_SEED"]', "5").replace("bt.ind.RSI", "None")
     exec(source, {"print": lines.append}, space)
+    assert strange_numerals(code, lines[0]) == strange
+
+
+@pytest.mark.parametrize(("printed", "strange"), [
+    ('" ".join(["Each deal pays a commission of", "0.37", "percent of its value."])', ["0.37"]),
+    ('"\\n".join(("Each deal pays a commission of", "0.37", "percent of its value."))', ["0.37"]),
+    ('"Each deal pays a commission of " + "0.37" + " percent of its value."', ["0.37"]),
+    ('"Each deal pays a commission of " + "0.37%" + ". It is " + str(CASH)', ["0.37"]),
+    ('f"Each deal of the day pays {CASH} and 0.37 {CASH} more."', ["0.37"]),
+    ('f"Each deal of the day pays {CASH} 0.37 {CASH}"', ["0.37"]),
+    ('f"Each deal pays a commission of {\'0.37\'} percent."', ["0.37"]),
+    ('f"Each deal pays a commission of {\'of 0.37\'} percent."', ["0.37"]),
+    ('" ".join(["Each deal pays a commission of", "0.2", "percent of its value."])', []),
+    ('" ".join(["Each deal pays a commission of", "20", "dollars, on bar", "21", "or so."])', []),
+    ('f"From {CASH}-06-{CASH} to {CASH}.75 the deal pays nothing."', []),
+    ('"\\n".join(["day price of the share", "2020-01-02,5.5,6.5,7.5", "2020-01-03,5.6,6.6,7.7"])', []),
+])  # fmt: skip
+def test_numerals_are_found_however_the_sentence_is_put_together(printed: str, strange: list[str]) -> None:
+    code = f"CASH = 10000\nPERIOD = 20\nRATE = 0.002\nprint({printed})\n"
+    lines: list[str] = []
+    exec(code, {"print": lines.append})
     assert strange_numerals(code, lines[0]) == strange
 
 

@@ -42,3 +42,14 @@ def test_caps_count_what_runs(caps: Caps, running: int, seconds: float, cap: str
     used = Spent(tokens=1000, with_tokens=10, usd=10.0, with_usd=10, tries=10)
     says = reached(caps, used, running, seconds)
     assert says is None if cap is None else says is not None and says.startswith(cap)
+
+
+def test_a_cap_that_one_more_try_would_pass_says_so() -> None:
+    used = Spent(tokens=112, with_tokens=1, usd=0.6, with_usd=1, tries=1)
+    assert reached(Caps(tokens=200), used, 0, 0.0) == (
+        "--max-tokens 200 is reached with one more try: 112 used, 112 a try"
+    )
+    assert reached(Caps(usd=1.0), used, 0, 0.0) == (
+        "--max-cost 1 is reached with one more try: $0.6000 used, $0.6000 a try"
+    )
+    assert reached(Caps(tokens=112), used, 0, 0.0) == "--max-tokens 112 is reached: 112 used"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from backtrader_bench.checker.programs import processes
 from backtrader_bench.checker.programs.judge import judge_runs
 from backtrader_bench.checker.programs.program import run_program
-from backtrader_bench.checker.programs.worker import Worker, check_store_hidden
+from backtrader_bench.checker.programs.worker import Worker, check_store_hidden, library_folders
 from backtrader_bench.errors import SandboxError
 from backtrader_bench.sandbox.room import Isolation, Level
 from backtrader_bench.sandbox.selftest import LEVELS, holds
@@ -164,3 +165,18 @@ def test_a_store_in_what_runs_are_shown_is_refused(monkeypatch: pytest.MonkeyPat
     check_store_hidden([tmp_path / "other"])
     with pytest.raises(SandboxError, match=r"db is in it; set BENCH_HOME"):
         check_store_hidden([tmp_path])
+
+
+def test_files_of_the_working_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from backtrader_bench.agents.api import API
+    from backtrader_bench.agents.cursor import CURSOR
+
+    for name in ("re", "json", "os", "compileall", "importlib", "anthropic", "backtrader", "pandas", "numpy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the user was run')\n")
+    before = library_folders.__wrapped__(sys.executable)
+    monkeypatch.chdir(tmp_path)
+    assert library_folders.__wrapped__(sys.executable) == before
+    for backend in (API, CURSOR):
+        done = subprocess.run([sys.executable, *backend.version_argv], capture_output=True, text=True, check=False)
+        assert "a file of the user" not in done.stderr
+        assert "PackageNotFoundError" in done.stderr or not done.returncode
