@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,14 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     # No bench.toml above the folder that the tests run in counts.
     monkeypatch.setenv("BENCH_CONFIG", "")
     return home
+
+
+@pytest.fixture(autouse=True)
+def no_questions_kept() -> None:
+    """Hidden questions are kept for the rest of a process, where a test may have drawn their keys by hand."""
+    askers = sys.modules.get("backtrader_bench.mcq_builder.askers")
+    if askers is not None:
+        askers._asked.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -121,6 +121,7 @@ def _context(parent: click.Context, command: click.Command, name: str, words: li
     stripped.params = [copy.copy(one) for one in command.params if isinstance(one, click.Option)]
     for option in stripped.params:
         option.required = False
+    stripped.no_args_is_help = False
     # A group would take the words for a command of its own.
     settings = {"allow_extra_args": True, "ignore_unknown_options": False}
     return stripped.make_context(name, list(words), parent=parent, **settings)

@@ -158,7 +158,11 @@ def test_cron_words() -> None:
 def started(tmp_path: Path, home: Path, *options: str) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "backtrader_bench", "mine", *options]
     environ = {**os.environ, "BENCH_HOME": str(home)}
-    return subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    return subprocess.Popen(
+        words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        # A shell's background jobs inherit the signal ignored, and so would what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
 
 
 def waiting(tmp_path: Path) -> list[str]:

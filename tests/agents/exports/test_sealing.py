@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import secrets
+from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from backtrader_bench.agents.exports import make, sealing
 from backtrader_bench.cli.main import run
 from backtrader_bench.market import pins
+from backtrader_bench.mcq_builder import askers
 from backtrader_bench.mcq_builder.askers import hidden_asker
 from backtrader_bench.mcq_builder.build import contexts
 from backtrader_bench.mcq_builder.options import siblings
@@ -67,6 +69,7 @@ def test_another_key_changes_nothing_but_commitments(form: str, tmp_path: Path) 
 def hidden_bank(folder: Path, key: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A bank of real hidden-world questions, every key drawn as ``key``."""
     monkeypatch.setattr(siblings, "draw_key", lambda secret, identity: key)
+    monkeypatch.setattr(askers, "_asked", OrderedDict())
     chosen = settings(strategy="macd_crossover", scheme="siblings")
     of = contexts(chosen, tape_of(chosen), None)["macd_crossover"]
     asker = hidden_asker(of.spec, of.tape, of.config, resampled=False, seed=1, secret=SECRET)
