@@ -10,7 +10,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from backtrader_bench import store
 from backtrader_bench.agents import registry, transcripts
@@ -23,7 +23,7 @@ from backtrader_bench.agents.runs.pacing import wait_before
 from backtrader_bench.agents.runs.plan import Asked
 from backtrader_bench.agents.runs.questions import Asking
 from backtrader_bench.agents.runs.session import utc_now
-from backtrader_bench.attempts import PASSING, attempt_id, attempt_line
+from backtrader_bench.attempts import PASSING, ErrorKind, attempt_id, attempt_line
 from backtrader_bench.errors import HarnessError, MissingError, UsageError
 from backtrader_bench.mcq_builder.seeds import stream
 from backtrader_bench.miner.ledger import Call, added, of_attempt, summed
@@ -49,6 +49,8 @@ MODES: dict[Role, Mode] = {
 }  # fmt: skip
 
 
+Problem = Literal["timeout", "refused", "harness_error"] | ErrorKind
+"""What keeps an agent from replying."""
 WRITERS: frozenset[Role] = frozenset({"generator", "second_verifier"})
 """Roles that may have tools and need none."""
 
@@ -59,8 +61,8 @@ class Said:
 
     text: str
     calls: tuple[Call, ...]
-    problem: str | None = None
-    """``timeout``, or the kind of error, where there is no reply."""
+    problem: Problem | None = None
+    """Why there is no reply."""
     message: str = ""
 
 
@@ -219,7 +221,7 @@ class Asker:
             raise AskCancelled("waiting")
 
 
-def _problem(reply: Reply) -> str | None:
+def _problem(reply: Reply) -> Problem | None:
     if reply.timed_out:
         return "timeout"
     if reply.error is not None:
