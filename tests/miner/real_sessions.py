@@ -10,17 +10,22 @@ import json
 import os
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from backtrader_bench.attempts import Usage
+from backtrader_bench.miner.records import SessionLine
+from backtrader_bench.miner.session import Watch
 from backtrader_bench.miner.settings import Settings, settings_of
-from tests.miner.reasons import ENDINGS, Ending
-from tests.miner.sessions import TOPICS, run_here, verifier
+from tests.miner.reasons import Ending
+from tests.miner.sessions import TOPICS, lines_of, mine, run_here, verifier
 from tests.real_clis import RealCli
 from tests.stubs.script import Act, Call, Decline, Drop, Fail, Hang, Say, Script, Tokens, Turn
+from tests.stubs.server import StubServer
 
 RUN = Call("python3 -c 'print(6*7)'")
 SHRUG, SORRY = Say("It depends on many things."), Say("I'm sorry, but I can't help with that request.")
@@ -62,10 +67,10 @@ class Case:
     code: str = ""
     """What the generator writes; empty for a question that is fine."""
     generator: tuple[Act, ...] = ()
-    """Instead of blocks with that code; one a turn, as for the others."""
-    no_tools: Act | bool = False
+    """One a turn, as for the others: what it does before it gives its blocks, or instead."""
+    no_tools: tuple[Act | bool, ...] = (False,)
     """An answer, right or wrong, or something else."""
-    second: Act | bool = True
+    second: tuple[Act | bool, ...] = (True,)
     """A program that gives the same answer, or another one, or something else."""
     with_tools: tuple[Act | bool, ...] = (RUN, True)
     gone: str = ""
@@ -78,10 +83,9 @@ class Case:
         """What it reaches."""
         return {(self.decision, reason) for reason in self.reasons or ("",)}
 
-    @property
-    def source(self) -> str:
-        """The program."""
-        return self.code or sound(self.name)
+    def source(self, base: int) -> str:
+        """The program, which may be about the base seed."""
+        return (self.code or sound(self.name)).replace("BASE", str(base))
 
 
 @dataclass(frozen=True)
@@ -96,14 +100,12 @@ class Part:
     seed: int
     more: Mapping[str, Any] = field(default_factory=dict)
     ended_by: str = "attempts"
-    again: bool = False
-    """Whether the store has the questions of a session with this seed already."""
 
     def given(self, clis: Mapping[str, RealCli]) -> dict[str, Any]:
         """Its settings."""
         writer, solver = (f"{name}:{clis[name].model}" for name in (self.writer, self.solver))
         return {
-            "seed": self.seed, "attempts": len(self.cases), "generator_agent": writer, "no_tools_agents": (writer,),
+            "seed": self.seed, "attempts": len(self.cases), "with_tools_timeout": 180, "generator_agent": writer, "no_tools_agents": (writer,),
             "with_tools_agent": solver, "retries": 0, "jobs": 4, "generator_timeout": 180, "no_tools_timeout": 180,
             "code_timeout": 60, **self.more,
             **({"second_verifier": solver} if self.more.get("second_verifier") else {}),
@@ -153,7 +155,7 @@ def screened(name: str, kinds: str) -> list[Case]:
 def validated(name: str, kinds: str) -> list[Case]:
     """Solvers with tools that fail so."""
     return [Case(f"validation-{kind.replace('_', '-')}", "unscreened", (f"validation_{kind}",),
-                 with_tools=(_said(name, kind),)) for kind in kinds.split()]  # fmt: skip
+                 with_tools=_said(name, kind)) for kind in kinds.split()]  # fmt: skip
 
 
 def seconded(name: str, kinds: str) -> list[Case]:
@@ -162,14 +164,14 @@ def seconded(name: str, kinds: str) -> list[Case]:
                  second=_said(name, kind)) for kind in kinds.split()]  # fmt: skip
 
 
-def _said(name: str, kind: str) -> Act:
-    said: dict[str, Act] = {
-        "unparsed": SHRUG, "refused": SORRY, "tool_attempted": RUN, "agent_error": FAILS[name]["other"],
-        "failed": Say("<<<CODE>>>\nraise SystemExit(3)\n<<</CODE>>>"), "no_code_block": SHRUG,
-        "unclosed_code_block": Say("<<<CODE>>>\nprint(1)\n"), "empty_code_block": Say("<<<CODE>>>\n\n<<</CODE>>>"),
+def _said(name: str, kind: str) -> tuple[Act, ...]:
+    said: dict[str, tuple[Act, ...]] = {
+        "unparsed": (SHRUG,), "refused": (SORRY,), "tool_attempted": (RUN, SHRUG), "no_code_block": (SHRUG,),
+        "agent_error": (FAILS[name]["other"],), "failed": (Say("<<<CODE>>>\nraise SystemExit(3)\n<<</CODE>>>"),),
+        "unclosed_code_block": (Say("<<<CODE>>>\nprint(1)\n"),),
+        "empty_code_block": (Say("<<<CODE>>>\n\n<<</CODE>>>"),),
     }  # fmt: skip
-    # As a model declines in its own words; where the protocol has a word for it, that is used for programs.
-    return said[kind] if kind in said else FAILS[name][kind]
+    return (FAILS[name][kind],) if kind in FAILS[name] else said[kind]
 
 
 # --- wrapping
@@ -238,9 +240,9 @@ DRAWS = "import random as other\nfirst = other.random()\nother.seed(1)\n"
 SEEDED = 'f"Seed of {cash:,} dollars and {bars} bars. What is the value of the account at the end?"'
 
 CLAUDE = (
-    Case("accepted", "tool_solver_correct", code=sound("accepted", TOPICS[0]), generator=()),
+    Case("accepted", "tool_solver_correct", code=sound("accepted", TOPICS[0]), generator=(RUN,)),
     Case("review", "tool_solver_wrong", code=sound("review", TOPICS[1]), with_tools=(RUN, False)),
-    Case("easy", "easy_discarded", ("answered_without_tools",), sound("easy", TOPICS[2]), no_tools=True),
+    Case("easy", "easy_discarded", ("answered_without_tools",), sound("easy", TOPICS[2]), no_tools=(True,)),
     *screened("claude", "unparsed refused agent_error"),
     replace(*screened("claude", "tool_attempted"), silent=frozenset({"no_tools"})),
     *validated("codex", "unparsed refused agent_error"),
@@ -256,7 +258,7 @@ CLAUDE = (
     faulty("nothing printed", "question_missing", "answer_missing", code=PRINTS),
     faulty("printed twice", "question_repeated", "answer_repeated", code=asking(SEEDED) + TWICE),
     faulty("not a number", "answer_not_finite", answer='"nan"'),
-    faulty("some seeds", "fails_on_some_seeds", before='if int(os.environ["MCQ_SEED"]) % 7 == 3: raise ValueError'),
+    faulty("some seeds", "fails_on_some_seeds", before='if os.environ["MCQ_SEED"] != "BASE": raise ValueError'),
     ill("short", "no_question", question='f"{cash} {bars}?"'),
     ill("lists options", "options_in_stem", question=SEEDED[:-1] + r'\nA) $1.00\nB) $2.00\nC) $3.00\nD) $4.00"'),
     ill("tells", "answer_in_stem", question=SEEDED[:-1] + ' It is ${value:,.2f}."'),
@@ -266,7 +268,7 @@ CLAUDE = (
 )  # fmt: skip
 CODEX = (
     Case("agreed", "tool_solver_correct", code=sound("agreed", TOPICS[0])),
-    Case("disagreed", "not_well_posed", ("verifiers_disagree",), second=False),
+    Case("disagreed", "not_well_posed", ("verifiers_disagree",), second=(False,)),
     *seconded("claude", "refused auth rate_limit overloaded quota"),
     *written("codex", "quota"),
     *seconded("claude", "context network other failed no_code_block unclosed_code_block empty_code_block"),
@@ -302,3 +304,183 @@ WAITING = (
     *seconded("codex", "timeout"),
     faulty("sleeps", "timed_out", before="import time\ntime.sleep(300)"),
 )
+GONE = tuple(Case(f"gone-{number}", "generator_failed", ("generator_missing",), gone="generator") for number in (1, 2, 3))
+SECOND_GONE = (Case("second-gone", "unscreened", ("second_verifier_missing",), gone="second_verifier"),)
+SAME = (Case("accepted", "duplicate", ("same_id",), sound("accepted", TOPICS[0])),)
+SECOND = {"second_verifier": True}
+SHORT = {"generator_timeout": 25, "no_tools_timeout": 25, "with_tools_timeout": 25, "code_timeout": 12}
+SESSIONS: dict[str, tuple[Part, ...]] = {
+    "claude": (
+        Part("claude", "codex", CLAUDE, 31),
+        Part("claude", "codex", SAME, 31),
+        Part("claude", "codex", GONE, 32, {"jobs": 1}, "agents_failing"),
+    ),
+    "codex": (
+        Part("codex", "claude", CODEX, 33, SECOND),
+        Part("codex", "claude", SECOND_GONE, 34, {**SECOND, "jobs": 1}),
+    ),
+    "waiting": (Part("claude", "codex", WAITING, 35, {**SECOND, **SHORT, "jobs": len(WAITING)}),),
+}
+"""Who writes, or what is special, and its sessions one after the other in one store."""
+OURS = "a fault of this program's own, which no agent brings about"
+BEFORE = "options are made so that it can't be; looked at all the same, whoever made them"
+UNREACHABLE: dict[Ending, str] = {
+    ("generator_failed", "generator_harness_error"): OURS,
+    ("unscreened", "screen_harness_error"): OURS,
+    ("unscreened", "validation_harness_error"): OURS,
+    ("unscreened", "second_verifier_harness_error"): OURS,
+    ("not_well_posed", "not_four_options"): BEFORE,
+    ("not_well_posed", "not_one_key"): BEFORE,
+    ("not_well_posed", "options_too_close"): BEFORE,
+    ("not_well_posed", "option_in_stem"): BEFORE,
+    ("not_well_posed", "answer_missing"): "such an answer has failed the verifier before, by the same reason",
+}
+"""What no session with real agents can reach, and why; ``test_reasons.py`` reaches it in other ways."""
+
+
+# --- playing
+
+
+class Models(Script):
+    """The models of one session."""
+
+    def __init__(self, part: Part, settings: Settings) -> None:
+        super().__init__()
+        self.bases = {settings.base_seed(number): number for number in range(1, len(part.cases) + 1)}
+        self.cases = dict(enumerate(part.cases, 1))
+        self.numbers = {case.name: number for number, case in self.cases.items()}
+        self.programs = {number: self.cases[number].source(base) for base, number in self.bases.items()}
+        self.keys = {number: _answer(self.programs[number], base) for base, number in self.bases.items()
+                     if f"[case {self.cases[number].name}]" in self.programs[number]}  # fmt: skip
+
+    def place(self, turn: Turn) -> tuple[int, str]:
+        """Which attempt a request belongs to, and in which role its agent is asked."""
+        if "Write one question and its verifier" in turn.text:
+            [base] = {int(found) for found in re.findall(r"MCQ_SEED=(\d+)", turn.text)}
+            return self.bases[base], "generator"
+        role = "no_tools" if "Tools are not allowed" in turn.text else (
+            "second_verifier" if "that computes the answer to this question" in turn.text else "with_tools")  # fmt: skip
+        return self.numbers[turn.case], role
+
+    def tokens_by_place(self) -> dict[tuple[int, str], Tokens]:
+        """What was served, by attempt and role."""
+        found: dict[tuple[int, str], Tokens] = {}
+        for one in self.served:
+            place = self.place(one.turn)
+            found[place] = found.get(place, Tokens()) + one.tokens
+        return found
+
+    def _decide(self, turn: Turn) -> Act:
+        number, role = self.place(turn)
+        case = self.cases[number]
+        acts: tuple[Act | bool, ...] = getattr(case, role)
+        if role == "generator" and (not acts or acts[-1] == RUN):
+            acts = (*acts, Say(wrapped(number, bare(self.programs[number]))))
+        act = acts[min(len(turn.results), len(acts) - 1)]
+        return act if not isinstance(act, bool) else Say(self._answer(number, role, turn.text, act))
+
+    def _answer(self, number: int, role: str, text: str, right: bool) -> str:
+        key = self.keys[number]
+        if role == "second_verifier":
+            answer = key if right else "$1.00"
+            return f"Here:\n\n<<<CODE>>>\nprint('ANSWER_VALUE_JSON: \"{answer}\"')\n<<</CODE>>>"
+        options = {option: letter for letter, option in re.findall(r"([A-D])\. (\$[\d,.]+\d)", text)}
+        wrong = next(letter for letter in "ABCD" if letter != options[key])
+        return f"I looked at it.\n<<< {options[key] if right else wrong} >>>"
+
+
+def _answer(code: str, base: int) -> str:
+    [line] = [line for line in run_here(code, base).stdout.splitlines() if line.startswith("ANSWER")]
+    return str(json.loads(line.partition(": ")[2]))
+
+
+@dataclass(frozen=True)
+class Played:
+    """A session that was played."""
+
+    part: Part
+    done: SessionLine
+    models: Models
+
+    def differences(self) -> Iterator[str]:
+        """What did not end as it should, and what was not counted as it was served."""
+        lines = {line.attempt: line for line in lines_of(self.done.run)}
+        for number, case in enumerate(self.part.cases, 1):
+            line = lines.get(number)
+            found = (line.decision, line.reasons) if line else None
+            if found != (case.decision, case.reasons):
+                yield f"{case.name}: {found}, not {(case.decision, case.reasons)}; {line.detail if line else ''}"
+        if self.done.ended_by != self.part.ended_by:
+            yield f"ended by {self.done.ended_by}"
+        served = self.models.tokens_by_place()
+        for line in lines.values():
+            for role, one in line.spending.items():
+                silent = role in self.part.cases[line.attempt - 1].silent
+                told = served.pop((line.attempt, role), Tokens())
+                if one.usage.estimated != silent or (not silent and counted(one.usage) != told_of(told)):
+                    yield f"attempt {line.attempt}, {role}: {one.usage}, served {told}"
+        for place, told in served.items():
+            yield f"{place} was served {told}, and nothing says so"
+
+    def by_role(self) -> dict[str, tuple[int, int]]:
+        """Tokens by role: as the session's last line sums them up, and as the stub served them.
+
+        What was estimated, for programs that were ended before they could tell, is left out on both sides.
+        """
+        silent = {(number, role) for number, case in enumerate(self.part.cases, 1) for role in case.silent}
+        guessed = Counter[str]()
+        for line in lines_of(self.done.run):
+            for role, one in line.spending.items():
+                guessed[role] += sum(counted(one.usage)) if (line.attempt, role) in silent else 0
+        found = {role: (sum(counted(one.usage)) - guessed[role], 0) for role, one in self.done.spending.items()}
+        for place, told in self.models.tokens_by_place().items():
+            if place not in silent:
+                mine, theirs = found[place[1]]
+                found[place[1]] = (mine, theirs + sum(told_of(told)))
+        return found
+
+
+def counted(usage: Usage) -> tuple[int, int, int, int]:
+    """Tokens as a record has them: fresh, from a cache, into it, and output."""
+    return usage.input or 0, usage.cache_read or 0, usage.cache_write or 0, usage.output or 0
+
+
+def told_of(tokens: Tokens) -> tuple[int, int, int, int]:
+    """Tokens as the stub served them, in the same order."""
+    return tokens.fresh, tokens.read, tokens.written, tokens.output
+
+
+def play(part: Part, clis: Mapping[str, RealCli], stub: StubServer, home: Path) -> Played:
+    """One session in the store of BENCH_HOME."""
+    given = part.given(clis)
+    models = Models(part, settings_of(given))
+    stub.script = stub._server.script = models
+    roles = {"generate": ("generator", part.writer), "second verifier": ("second_verifier", part.solver)}
+
+    def stage(number: int, name: str) -> None:
+        role, program = roles.get(name, ("", ""))
+        if role and models.cases[number].gone == role:
+            (home / program).unlink(missing_ok=True)
+
+    with user(clis, (part.writer, part.solver), stub.url, home):
+        done = mine(given, watch=Watch(stage=stage))
+    return Played(part, done, models)
+
+
+@contextmanager
+def user(clis: Mapping[str, RealCli], names: Sequence[str], url: str, home: Path) -> Iterator[None]:
+    """The environment of a user with these agents, whose programs are links in ``home``."""
+    environ: dict[str, str] = {}
+    for name in names:
+        link = home / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(clis[name].program)
+        environ |= {**clis[name].environ(url, home), f"BENCH_{name.upper()}": str(link)}
+    environ.pop("PATH")
+    before = dict(os.environ)
+    os.environ.update(environ)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
