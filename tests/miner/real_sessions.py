@@ -46,7 +46,7 @@ FAILS: dict[str, dict[str, Act]] = {
         "auth": Fail(401, message="Incorrect API key provided."),
         "rate_limit": Fail(429, message="Rate limit reached for requests."),
         "overloaded": Fail(500, message="The server had an error while processing your request."),
-        "quota": Fail(429, message="You exceeded your current quota, please check your plan.", code="insufficient_quota"),
+        "quota": Fail(429, message="You exceeded your current quota.", code="insufficient_quota"),
         "context": Fail(400, message="Your input exceeds the context window of this model.",
                         code="context_length_exceeded"),
         "network": Drop(),
@@ -70,7 +70,7 @@ class Case:
     """One a turn, as for the others: what it does before it gives its blocks, or instead."""
     no_tools: tuple[Act | bool, ...] = (False,)
     """An answer, right or wrong, or something else."""
-    second: tuple[Act | bool, ...] = (True,)
+    second_verifier: tuple[Act | bool, ...] = (True,)
     """A program that gives the same answer, or another one, or something else."""
     with_tools: tuple[Act | bool, ...] = (RUN, True)
     gone: str = ""
@@ -105,16 +105,16 @@ class Part:
         """Its settings."""
         writer, solver = (f"{name}:{clis[name].model}" for name in (self.writer, self.solver))
         return {
-            "seed": self.seed, "attempts": len(self.cases), "with_tools_timeout": 180, "generator_agent": writer, "no_tools_agents": (writer,),
+            "seed": self.seed, "attempts": len(self.cases), "generator_agent": writer, "no_tools_agents": (writer,),
             "with_tools_agent": solver, "retries": 0, "jobs": 4, "generator_timeout": 180, "no_tools_timeout": 180,
-            "code_timeout": 60, **self.more,
+            "with_tools_timeout": 180, "code_timeout": 60, **self.more,
             **({"second_verifier": solver} if self.more.get("second_verifier") else {}),
         }  # fmt: skip
 
 
 def sound(name: str, topic: str = TOPIC) -> str:
     """A program with nothing wrong; solvers' requests are told apart by the name in its question."""
-    return asking(f'f"[case {name}] An account of ${{cash:,}} trades {{bars}} bars. {topic}"')
+    return asking(f'f"[case {name}] Account {{seed}}, of ${{cash:,}}, trades {{bars}} bars. {topic}"')
 
 
 def asking(question: str, answer: str = "", before: str = "") -> str:
@@ -136,7 +136,7 @@ def ill(how: str, *reasons: str, **more: str) -> Case:
 
 def malformed(how: str, change: Callable[[str], str] | str) -> Case:
     """A reply whose blocks, wrapped as ever, were changed so, or a reply that has none."""
-    text = change if isinstance(change, str) else wrapped(2, change(bare(sound(how))))
+    text = change if isinstance(change, str) else wrapped(0, change(bare(sound(how))))
     return Case(how, "malformed", (how,), generator=(Say(text),))
 
 
@@ -161,7 +161,7 @@ def validated(name: str, kinds: str) -> list[Case]:
 def seconded(name: str, kinds: str) -> list[Case]:
     """Second verifiers that fail so."""
     return [Case(f"second-{kind.replace('_', '-')}", "unscreened", (f"second_verifier_{kind}",),
-                 second=_said(name, kind)) for kind in kinds.split()]  # fmt: skip
+                 second_verifier=_said(name, kind)) for kind in kinds.split()]  # fmt: skip
 
 
 def _said(name: str, kind: str) -> tuple[Act, ...]:
@@ -268,7 +268,7 @@ CLAUDE = (
 )  # fmt: skip
 CODEX = (
     Case("agreed", "tool_solver_correct", code=sound("agreed", TOPICS[0])),
-    Case("disagreed", "not_well_posed", ("verifiers_disagree",), second=(False,)),
+    Case("disagreed", "not_well_posed", ("verifiers_disagree",), second_verifier=(False,)),
     *seconded("claude", "refused auth rate_limit overloaded quota"),
     *written("codex", "quota"),
     *seconded("claude", "context network other failed no_code_block unclosed_code_block empty_code_block"),
@@ -291,11 +291,11 @@ CODEX = (
     faulty("no Python", "syntax", code="import os\nprint('MCQ_SEED'\n"),
     ill("reaches out", "network", "processes", "native_code", "project_import", "file_read", "environment",
         code=OUTSIDE),
-    ill("endless", "question_too_long", question=SEEDED[:-1] + ' {bars * "x" * 4000}"'),
+    ill("endless", "question_too_long", question=SEEDED[:-1] + " {bars * 'x' * 4000}\""),
     ill("steers", "question_not_text", question=SEEDED[:-1] + r' \x1b[2J"'),
     ill("francs", "answer_not_usable", answer='f"{value:.0f} or {value + 1:.0f}"'),
     ill("no amount", "answer_not_finite", answer='"nan USD"'),
-    ill("up or down", "too_few_options", answer='"up" if value > cash else "down"'),
+    ill("two words", "too_few_options", answer='"up" if value > cash else "down"'),
 )  # fmt: skip
 WAITING = (
     *written("claude", "timeout"),
@@ -304,7 +304,8 @@ WAITING = (
     *seconded("codex", "timeout"),
     faulty("sleeps", "timed_out", before="import time\ntime.sleep(300)"),
 )
-GONE = tuple(Case(f"gone-{number}", "generator_failed", ("generator_missing",), gone="generator") for number in (1, 2, 3))
+GONE = tuple(Case(f"gone-{number}", "generator_failed", ("generator_missing",), gone="generator")
+             for number in (1, 2, 3))  # fmt: skip
 SECOND_GONE = (Case("second-gone", "unscreened", ("second_verifier_missing",), gone="second_verifier"),)
 SAME = (Case("accepted", "duplicate", ("same_id",), sound("accepted", TOPICS[0])),)
 SECOND = {"second_verifier": True}
@@ -358,8 +359,8 @@ class Models(Script):
         if "Write one question and its verifier" in turn.text:
             [base] = {int(found) for found in re.findall(r"MCQ_SEED=(\d+)", turn.text)}
             return self.bases[base], "generator"
-        role = "no_tools" if "Tools are not allowed" in turn.text else (
-            "second_verifier" if "that computes the answer to this question" in turn.text else "with_tools")  # fmt: skip
+        marks = {"Tools are not allowed": "no_tools", "that computes the answer to this question": "second_verifier"}
+        role = next((role for words, role in marks.items() if words in turn.text), "with_tools")
         return self.numbers[turn.case], role
 
     def tokens_by_place(self) -> dict[tuple[int, str], Tokens]:
