@@ -4,8 +4,8 @@ Usage: python benchmarks/mine_kills.py [KILLS] [ATTEMPTS]   (default 20, 3)
 
 An offline session runs once without a break, which also says how long it takes. Then sessions with the same seed, each
 in a store of its own, are killed at a random moment, resumed, and held against it. What must hold: the same decisions,
-reasons, questions, keys and answers; nothing asked or written twice; `bench db check` finds no fault in the store, a line
-that was cut off included; nothing left running.
+reasons, questions, keys and answers; nothing asked or written twice; `bench db check` finds no fault in the store;
+nothing left running.
 """
 
 from __future__ import annotations

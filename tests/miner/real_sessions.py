@@ -75,13 +75,19 @@ class Case:
     with_tools: tuple[Act | bool, ...] = (RUN, True)
     gone: str = ""
     """The role whose program has disappeared when it is to be asked."""
-    silent: frozenset[str] = frozenset()
-    """Roles whose program ends before it can report tokens, so that they are estimated."""
+    cut_short: str = ""
+    """The role whose program is ended after a tool call that was not allowed, before it tells of tokens."""
 
     @property
     def endings(self) -> set[Ending]:
         """What it reaches."""
         return {(self.decision, reason) for reason in self.reasons or ("",)}
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """Roles whose program is ended before it can report tokens, so that they are estimated."""
+        roles = ("generator", "no_tools", "second_verifier", "with_tools")
+        return frozenset(role for role in roles if role == self.cut_short or Hang() in getattr(self, role))
 
     def source(self, base: int) -> str:
         """The program, which may be about the base seed."""
@@ -244,7 +250,7 @@ CLAUDE = (
     Case("review", "tool_solver_wrong", code=sound("review", TOPICS[1]), with_tools=(RUN, False)),
     Case("easy", "easy_discarded", ("answered_without_tools",), sound("easy", TOPICS[2]), no_tools=(True,)),
     *screened("claude", "unparsed refused agent_error"),
-    replace(*screened("claude", "tool_attempted"), silent=frozenset({"no_tools"})),
+    replace(*screened("claude", "tool_attempted"), cut_short="no_tools"),
     *validated("codex", "unparsed refused agent_error"),
     Case("near-duplicate", "duplicate", ("near_duplicate",), sound("accepted", TOPICS[0])),
     *written("claude", "auth rate_limit overloaded"),
@@ -299,8 +305,8 @@ CODEX = (
 )  # fmt: skip
 WAITING = (
     *written("claude", "timeout"),
-    replace(*screened("claude", "timeout"), silent=frozenset({"no_tools"})),
-    replace(*validated("codex", "timeout"), silent=frozenset({"with_tools"})),
+    *screened("claude", "timeout"),
+    *validated("codex", "timeout"),
     *seconded("codex", "timeout"),
     faulty("sleeps", "timed_out", before="import time\ntime.sleep(300)"),
 )

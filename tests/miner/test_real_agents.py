@@ -86,5 +86,5 @@ def check_questions(played: Played) -> None:
         assert played.models.bases[verification.base_seed] == line.attempt
         assert len(verification.others) == 8
         assert verification.isolation == line.isolation
-        second = played.part.more.get("second_verifier") and line.decision in KEPT
+        second = played.part.more.get("second_verifier") and "with_tools" in line.spending
         assert verification.second == (verification.answer if second else None)
