@@ -1,4 +1,4 @@
-"""Every decision and reason of `bench mine` through the real claude and codex programs; tokens against the stub's count.
+"""Every decision and reason of `bench mine` through the real claude and codex, tokens by role against the stub's count.
 
     python benchmarks/mine_real.py [claude] [codex] [waiting]
 

@@ -32,7 +32,7 @@ from backtrader_bench.miner.settings import OFFLINE, Settings
 from backtrader_bench.templates.prompts import system_text, user_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from backtrader_bench.agents.registry import Agent
@@ -113,6 +113,8 @@ class Asker:
     environ: Mapping[str, str]
     prices: Prices | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
+    go_on: Callable[[], None] = lambda: None
+    """Raises where the session is to end; called while a provider has us wait, which may be for hours."""
     used: Spending = field(default_factory=Spending)
     """What all calls of the session used so far, those of unfinished attempts included."""
     _writing: threading.Lock = field(default_factory=threading.Lock)
@@ -136,7 +138,8 @@ class Asker:
             problem = _problem(reply)
             if problem is None:
                 return Said(reply.text, tuple(calls))
-            message = reply.error.message if reply.error else f"no reply within {timeout:g} s"
+            quiet = f"no reply within {timeout:g} s" if reply.timed_out else "the model declined"
+            message = reply.error.message if reply.error else quiet
             if reply.error is None or reply.error.kind not in PASSING or tries > self.settings.retries:
                 break
             self._wait(tries, reply.error.retry_after)
@@ -217,8 +220,11 @@ class Asker:
         return stream(self.settings.seed, "ask", attempt, role, number).getrandbits(63)
 
     def _wait(self, tries: int, retry_after: float | None) -> None:
-        if self.cancel.wait(wait_before(tries, Random(), retry_after)):
-            raise AskCancelled("waiting")
+        until = time.monotonic() + wait_before(tries, Random(), retry_after)
+        while (left := until - time.monotonic()) > 0:
+            if self.cancel.wait(min(left, 1.0)):
+                raise AskCancelled("waiting")
+            self.go_on()
 
 
 def _problem(reply: Reply) -> Problem | None:

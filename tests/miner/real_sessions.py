@@ -315,7 +315,8 @@ GONE = tuple(Case(f"gone-{number}", "generator_failed", ("generator_missing",), 
 SECOND_GONE = (Case("second-gone", "unscreened", ("second_verifier_missing",), gone="second_verifier"),)
 SAME = (Case("accepted", "duplicate", ("same_id",), sound("accepted", TOPICS[0])),)
 SECOND = {"second_verifier": True}
-SHORT = {"generator_timeout": 25, "no_tools_timeout": 25, "with_tools_timeout": 25, "code_timeout": 12}
+SHORT = {"generator_timeout": 20, "no_tools_timeout": 20, "with_tools_timeout": 5, "code_timeout": 10}
+"""Seconds. What is to answer in time needs two of them when the machine is busy; with tools nobody is to."""
 SESSIONS: dict[str, tuple[Part, ...]] = {
     "claude": (
         Part("claude", "codex", CLAUDE, 31),

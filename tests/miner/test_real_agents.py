@@ -62,6 +62,8 @@ def check_records(played: Played) -> None:
     assert sum(done.models.values()) == sum(one.calls for one in done.spending.values())
     for line in lines:
         assert line.detail or line.decision == "tool_solver_correct"
+        assert ("no reply within" in line.detail) == bool({"generator_timeout", "second_verifier_timeout"}
+                                                         & set(line.reasons))  # fmt: skip
         assert (files.folder(line.attempt) / "state.json").is_file()
 
 
