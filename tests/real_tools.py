@@ -22,6 +22,7 @@ PINS = {
     "inspect": ("inspect-ai==0.3.285",),
     "hf": ("datasets==5.2.0", "mlcroissant==1.1.1"),
     "lm-eval": ("lm-eval[api]==0.4.13",),
+    "verifiers": ("verifiers==0.4.0",),
 }
 
 

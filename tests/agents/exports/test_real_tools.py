@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -24,9 +25,11 @@ from tests.agents.exports.made import export, lines, records
 from tests.agents.reports import hand, simulated
 from tests.agents.runs.made import published, write_bank
 from tests.real_tools import RealTool
+from tests.shown import commands, words
 
 pytestmark = [pytest.mark.real_tools, pytest.mark.slow]
 Tool = Callable[[str], RealTool]
+CHECKOUT = Path(__file__).resolve().parents[3]
 COUNT = 10
 # The model of these tests is right on every question but those at these places of the file.
 WRONG = (1, 4, 9)
@@ -277,3 +280,24 @@ def test_lm_eval_gets_the_known_accuracy_and_its_samples_come_back(
         said = json.loads(capsys.readouterr().out)
         assert said["statuses"] == {"correct": COUNT - len(WRONG), "wrong": len(WRONG)}
         assert said["graded_apart"] == 0
+
+
+@pytest.mark.parametrize(("name", "begin", "model"), [
+    ("inspect", "inspect eval", "mockllm/model"), ("lm-eval", "lm_eval", "dummy"), ("hf", "python", ""),
+])  # fmt: skip
+def test_the_commands_of_the_page_run(
+    name: str, begin: str, model: str, real_tool: Tool, bank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of docs/exports.md that are the tools' own, after those of ours that make what they read."""
+    tool = real_tool(name)
+    monkeypatch.chdir(tmp_path)
+    shown = [one.line for one in commands((CHECKOUT / "docs" / "exports.md").read_text())]
+    for line in shown:
+        if line.startswith("bench export ") and "last" not in line:
+            assert run([*words(line), "--no-tapes"] if " hf " in line else words(line)) == 0
+    theirs = [line for line in shown if line.startswith(begin)]
+    assert theirs
+    for line in theirs:
+        program, *rest = shlex.split(line.replace("MODEL", model))
+        script = [] if program == "python" else [tool.python.parent / program]
+        tool.run(*script, *rest, cwd=tmp_path)
