@@ -23,7 +23,7 @@ from backtrader_bench.records import LETTERS, Question, to_line
 from tests import helpers
 from tests.agents.reports import simulated
 from tests.miner.sessions import blocks, verifier
-from tests.shown import Command, commands, play
+from tests.shown import commands, play
 from tests.test_docs import CHECKOUT, EVERY
 
 DOCS = {path.name: path.read_text() for path in sorted((CHECKOUT / "docs").glob("*.md"))}
@@ -50,6 +50,7 @@ ELSEWHERE = {
     "inspect eval ": ("needs Inspect", REAL_TOOLS),
     "lm_eval ": ("needs lm_eval", REAL_TOOLS),
     "python -c 'from datasets ": ("needs datasets", REAL_TOOLS),
+    "vf-eval ": ("needs verifiers", REAL_TOOLS),
     "bench demo": ("takes a minute, and has a test of its own", "tests/cli/test_demo.py::test_every_step_goes_through"),
     "systemctl --user ": ("changes the user's services", None),
     "loginctl ": ("changes the user's services", None),
