@@ -26,7 +26,6 @@ from tests import helpers
 from tests.agents.exports.made import bank, contents, export, lines, records
 from tests.agents.runs.made import published, write_bank
 
-
 CODE = ("utils.py", "backtrader_bench.py", "pyproject.toml", "backtrader_bench_v1/__init__.py")
 """Files of exports that say nothing of the questions."""
 

@@ -290,7 +290,7 @@ def traces(folder: Path) -> list[dict[str, Any]]:
 
 
 def vf_eval(tool: RealTool, folder: Path, model: list[tuple[str, str]]) -> list[dict[str, Any]]:
-    """The rollouts of the exported taskset with a model of these answers, two a question."""
+    """The rollouts of a taskset that is installed in ``folder`` with a model of these answers, two a question."""
     out = folder.with_name(f"{folder.name}-out")
     with answering(model) as url:
         tool.run(tool.python.with_name("vf-eval"), "backtrader-bench-v1", "--env.agent.runtime.type", "subprocess",
@@ -308,7 +308,9 @@ def test_verifiers_gets_the_known_accuracy(real_tool: Tool, bank: Path, tmp_path
     export("verifiers", bank, tmp_path / "sealed", answers=False)
     rows = lines(tmp_path / "keys" / "backtrader_bench_v1" / "questions.jsonl")
     model = list(zip([row["prompt"] for row in rows], answers(bank), strict=True))
-    found = vf_eval(tool, tmp_path / "keys", model)
+    pip = ("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", "installed", "./keys")
+    subprocess.run([sys.executable, *pip], check=True, cwd=tmp_path)
+    found = vf_eval(tool, tmp_path / "installed", model)
     right = {one["task"]["key"]: one["rewards"]["right"]["score"] for one in found}
     assert [right[row["id"]] for row in rows] == [float(place not in WRONG) for place in range(COUNT)]
     assert {one["metrics"]["answered"] for one in found} == {1.0}
