@@ -15,7 +15,7 @@ from backtrader_bench.mcq_builder.hidden import Setup, purpose, scouts_of
 from backtrader_bench.mcq_builder.hidden_draws import hidden_draws
 from backtrader_bench.mcq_builder.options.bundles import bundle
 from backtrader_bench.mcq_builder.options.diagnostic import diagnostic_question
-from backtrader_bench.mcq_builder.options.siblings import sibling_question
+from backtrader_bench.mcq_builder.options.siblings import check_hope, sibling_question
 from backtrader_bench.mcq_builder.questions import check_fit, in_turn, questions
 from backtrader_bench.mcq_builder.secret import hidden_stream
 
@@ -74,7 +74,18 @@ class HiddenAsker:
             check_fit(template, self.setup.spec.strategy)
             return hidden_draws(template, hidden, rng)
 
-        return in_turn(drawn, lambda params: _once(template, hidden, params, self.seed))
+        doubtful = False
+
+        def asked(params: dict[str, Any]) -> Question:
+            nonlocal doubtful
+            if doubtful:  # worlds that are there already tell for little whether others are worth making
+                check_hope(template, hidden, params)
+            doubtful = True
+            found = _once(template, hidden, params, self.seed)
+            doubtful = False
+            return found
+
+        return in_turn(drawn, asked)
 
     def bundles(self, templates: Sequence[str], size: int) -> Iterator[list[Question] | Skip]:
         """Bundles of ``size`` templates, going round all of them, until one of them has nothing left to ask."""

@@ -8,6 +8,7 @@ at the key.
 from __future__ import annotations
 
 import hashlib
+from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backtrader_bench.errors import BacktestError
@@ -24,7 +25,6 @@ from backtrader_bench.templates.render import question_text, stem_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from random import Random
 
     from backtrader_bench.mcq_builder.context import Answer, Context
     from backtrader_bench.mcq_builder.hidden import Worlds
@@ -169,6 +169,11 @@ def _four(words: Template, hidden: Worlds, params: Mapping[str, Any], rng: Rando
     if sum(reasons.values()) > MOST:
         raise Skip(max(reasons, key=lambda reason: reasons[reason]))
     raise Skip("no four worlds with answers far enough apart")
+
+
+def check_hope(template: str, scouts: Worlds, params: Mapping[str, Any]) -> None:
+    """Skip what can't be asked of the scouts: it is as good as hopeless on other worlds, and those would cost more."""
+    _four(TEMPLATES[template], scouts, params, Random(0))
 
 
 def world_answers(

@@ -272,3 +272,19 @@ def test_what_could_not_be_asked_keeps_no_worlds(monkeypatch: pytest.MonkeyPatch
     assert all(isinstance(one, Skip) for one in islice(asker().questions("net_pnl"), 3))
     gc.collect()
     assert tried and all(reference() is None for reference in tried)
+
+
+def test_what_the_scouts_can_not_be_asked_costs_no_worlds_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A template whose answers lie too close together in all worlds is given up after many draws."""
+    made = []
+    real = askers._ASKED["siblings"]
+
+    def counted(template: str, hidden: Worlds, params: dict[str, Any], seed: int) -> Question:
+        made.append(params)
+        return real(template, hidden, params, seed)
+
+    monkeypatch.setitem(askers._ASKED, "siblings", counted)
+    monkeypatch.setattr(siblings, "apart", lambda *_: False)
+    found = list(asker().questions("position_on_date"))
+    assert len(found) > 100 and all(isinstance(one, Skip) for one in found)
+    assert len(made) == 1
