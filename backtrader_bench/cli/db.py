@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from backtrader_bench.cli import kinds
+
 
 @click.group(invoke_without_command=True)
 @click.pass_context
@@ -110,7 +112,7 @@ def query(sql: str, as_csv: bool, as_json: bool, limit: int) -> int:
 
 
 @db.command(short_help="The last records of a run or file.", epilog="Exit codes: 0 shown, 2 no such file or run.")
-@click.argument("which", metavar="[RUN|FILE]", required=False)
+@click.argument("which", metavar="[RUN|FILE]", required=False, type=kinds.Words(kinds.names, files=True))
 @click.option("--lines", "-n", type=click.IntRange(0, 100_000), default=10, show_default=True, help="How many.")
 @click.option("--follow", "-f", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="The records as they stand, one a line.")
