@@ -184,6 +184,13 @@ def is_published(fields: Mapping[str, Any]) -> bool:
     return "question" in fields and "schema_version" not in fields and "template_params" not in fields
 
 
+def check_version(fields: Mapping[str, Any], where: str) -> None:
+    """RecordError for a decoded line whose schema this version doesn't know; one without any may be published."""
+    version = fields.get("schema_version", SCHEMA_VERSION)
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        raise RecordError(f"{where}: schema_version {version!r} is unknown; this version reads {SCHEMA_VERSION}")
+
+
 def to_question(fields: Any, where: str) -> Question:
     """The typed record of one decoded line of ours; RecordError names ``where`` and the field."""
     if not isinstance(fields, dict):
