@@ -14,6 +14,7 @@ import pytest
 from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.checker.engine import simulate
 from backtrader_bench.checker.indicators import Closes, rsi
+from backtrader_bench.cli.main import run
 from backtrader_bench.errors import RecordError
 from backtrader_bench.market import pins, sources
 from backtrader_bench.mcq_builder.build import build_bank, fetch
@@ -143,6 +144,14 @@ def test_the_order_of_questions_and_their_options_is_the_same_whatever_the_keys(
         lines = [{**one, "answer": moved[one["answer"]]} for one in records(home, name).values()]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     assert made(tmp_path, *ALL, answers=False).html == before
+
+
+def test_the_page_of_an_export_is_that_of_the_bank_in_the_order_of_ids(home: Path, tmp_path: Path) -> None:
+    assert run(["export", "csv", str(home / "ladder.jsonl"), "-o", str(tmp_path / "out"), "--no-answers"]) == 0
+    lines = sorted((home / "ladder.jsonl").read_text().splitlines(True), key=lambda line: json.loads(line)["id"])
+    (tmp_path / "questions.public.jsonl").write_text("".join(lines))
+    exported, own = (made(folder, "questions.public", answers=False) for folder in (tmp_path / "out", tmp_path))
+    assert exported.questions == len(lines) and exported.html == own.html
 
 
 def test_a_bank_exported_without_answers_makes_the_same_page_and_no_other(home: Path, tmp_path: Path) -> None:
