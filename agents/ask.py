@@ -61,7 +61,11 @@ def ask(
 
 def _program(backend: Backend, ask: Ask, cancel: threading.Event | None, mark: str) -> Reply:
     assert backend.command is not None, backend.name
-    program = backend.find(ask.environ) if backend.find is not None else Path()
+    try:
+        program = backend.find(ask.environ) if backend.find is not None else Path()
+    except UsageError as error:
+        # It was there when the session began (whoever begins one looks), and is gone.
+        return _failed("missing", str(error))
     if program is None:
         return _failed("missing", f"{backend.title} is not installed; {backend.install}")
     try:
@@ -112,7 +116,8 @@ def _reply(backend: Backend, ended: Ended, command: Command, files: Mapping[str,
     if raw.cancelled:
         calls = reply.tool_calls or (ToolCall(name="unknown"),)
         return dataclasses.replace(reply, tool_calls=calls, error=None)
-    if reply.error is None and raw.code != 0:
+    # Claude Code ends with 1 after its model has declined: that is what it said, not how it failed.
+    if reply.error is None and not reply.refused and raw.code != 0:
         return dataclasses.replace(reply, error=_exit_failure(raw, backend))
     return reply
 

@@ -86,11 +86,17 @@ def replace_file(path: Path, data: bytes | Iterable[bytes]) -> None:
 
 def _sweep(folder: Path) -> None:
     """Remove the temporary files of processes that were killed while writing here."""
-    for left in folder.glob(".bench-*-*.tmp"):
+    for left in left_behind(folder, ".tmp"):
+        with suppress(OSError):
+            left.unlink()
+
+
+def left_behind(folder: Path, suffix: str) -> Iterator[Path]:
+    """What dead processes left in a folder under names of the form ``.bench-PID-...SUFFIX``."""
+    for left in sorted(folder.glob(f".bench-*-*{suffix}")):
         number = left.name.split("-")[1]
         if number.isdigit() and int(number) != os.getpid() and not _alive(int(number)):
-            with suppress(OSError):
-                left.unlink()
+            yield left
 
 
 def _alive(process: int) -> bool:

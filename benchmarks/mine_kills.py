@@ -4,7 +4,8 @@ Usage: python benchmarks/mine_kills.py [KILLS] [ATTEMPTS]   (default 20, 3)
 
 An offline session runs once without a break, which also says how long it takes. Then sessions with the same seed, each
 in a store of its own, are killed at a random moment, resumed, and held against it. What must hold: the same decisions,
-reasons, questions, keys and answers; no line of the store unreadable or doubled; nothing left running.
+reasons, questions, keys and answers; nothing asked or written twice; `bench db check` finds no fault in the store;
+nothing left running.
 """
 
 from __future__ import annotations
@@ -48,6 +49,17 @@ def outcome(home: Path) -> dict[str, Any]:
         "answers": sorted((one["question_id"], one["mode"], one["repeat"], one["letter"] or "") for one in solved),
         "doubled": [name for name, count in Counter(one["id"] for one in solved).items() if count > 1],
     }
+
+
+def checked(home: Path) -> list[str]:
+    """What ``bench db check`` finds wrong with the store."""
+    words = [sys.executable, "-m", "backtrader_bench", "db", "check", "--json"]
+    environ = {**os.environ, "BENCH_HOME": str(home)}
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        return [done.stderr.strip()]
+    found = json.loads(done.stdout)
+    return [f"{one['path']}, line {one['line']}: {one['fault']}" for one in found["problems"]]
 
 
 def running(home: Path) -> list[str]:
@@ -97,9 +109,9 @@ def main(kills: int, attempts: int, seed: int = 12) -> int:
             moment = draw.uniform(0.0, seconds)
             midway += killed(home, moment, options)
             left = running(home)
-            same = outcome(home) == wanted and not left
-            faults += not same
-            rest = f", left {left}" if left else ""
+            same, problems = outcome(home) == wanted, checked(home)
+            faults += not same or bool(left or problems)
+            rest = (f", left {left}" if left else "") + (f", store: {problems}" if problems else ", store sound")
             print(f"kill {number} after {moment:.1f} s: {'same' if same else 'DIFFERENT'}{rest}", flush=True)
         print(f"{kills} kills, {midway} before the end: {faults} faults")
     return 1 if faults else 0

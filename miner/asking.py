@@ -10,7 +10,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from backtrader_bench import store
 from backtrader_bench.agents import registry, transcripts
@@ -23,7 +23,7 @@ from backtrader_bench.agents.runs.pacing import wait_before
 from backtrader_bench.agents.runs.plan import Asked
 from backtrader_bench.agents.runs.questions import Asking
 from backtrader_bench.agents.runs.session import utc_now
-from backtrader_bench.attempts import PASSING, attempt_id, attempt_line
+from backtrader_bench.attempts import PASSING, ErrorKind, attempt_id, attempt_line
 from backtrader_bench.errors import HarnessError, MissingError, UsageError
 from backtrader_bench.mcq_builder.seeds import stream
 from backtrader_bench.miner.ledger import Call, added, of_attempt, summed
@@ -32,7 +32,7 @@ from backtrader_bench.miner.settings import OFFLINE, Settings
 from backtrader_bench.templates.prompts import system_text, user_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from backtrader_bench.agents.registry import Agent
@@ -49,6 +49,8 @@ MODES: dict[Role, Mode] = {
 }  # fmt: skip
 
 
+Problem = Literal["timeout", "refused", "harness_error"] | ErrorKind
+"""What keeps an agent from replying."""
 WRITERS: frozenset[Role] = frozenset({"generator", "second_verifier"})
 """Roles that may have tools and need none."""
 
@@ -59,8 +61,8 @@ class Said:
 
     text: str
     calls: tuple[Call, ...]
-    problem: str | None = None
-    """``timeout``, or the kind of error, where there is no reply."""
+    problem: Problem | None = None
+    """Why there is no reply."""
     message: str = ""
 
 
@@ -111,6 +113,8 @@ class Asker:
     environ: Mapping[str, str]
     prices: Prices | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
+    go_on: Callable[[], None] = lambda: None
+    """Raises where the session is to end; called while a provider has us wait, which may be for hours."""
     used: Spending = field(default_factory=Spending)
     """What all calls of the session used so far, those of unfinished attempts included."""
     _writing: threading.Lock = field(default_factory=threading.Lock)
@@ -134,7 +138,8 @@ class Asker:
             problem = _problem(reply)
             if problem is None:
                 return Said(reply.text, tuple(calls))
-            message = reply.error.message if reply.error else f"no reply within {timeout:g} s"
+            quiet = f"no reply within {timeout:g} s" if reply.timed_out else "the model declined"
+            message = reply.error.message if reply.error else quiet
             if reply.error is None or reply.error.kind not in PASSING or tries > self.settings.retries:
                 break
             self._wait(tries, reply.error.retry_after)
@@ -215,11 +220,14 @@ class Asker:
         return stream(self.settings.seed, "ask", attempt, role, number).getrandbits(63)
 
     def _wait(self, tries: int, retry_after: float | None) -> None:
-        if self.cancel.wait(wait_before(tries, Random(), retry_after)):
-            raise AskCancelled("waiting")
+        until = time.monotonic() + wait_before(tries, Random(), retry_after)
+        while (left := until - time.monotonic()) > 0:
+            if self.cancel.wait(min(left, 1.0)):
+                raise AskCancelled("waiting")
+            self.go_on()
 
 
-def _problem(reply: Reply) -> str | None:
+def _problem(reply: Reply) -> Problem | None:
     if reply.timed_out:
         return "timeout"
     if reply.error is not None:

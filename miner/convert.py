@@ -12,11 +12,11 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.options.steps import date_steps, decimal_steps, integer_steps
-from backtrader_bench.miner.values import Form, Read, fits, form_of, read, value_of
+from backtrader_bench.miner.values import Form, Read, Unread, fits, form_of, read, value_of
 from backtrader_bench.records import LETTERS
 from backtrader_bench.templates.kinds import Kind
 
@@ -34,6 +34,9 @@ LARGEST = 20
 """Digits before the point of a numeral that is looked at."""
 _NUMERAL = re.compile(r"(?<![\d.])(?<!\d,)(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d{1,2}\b)?(?!\d|[.,]\d)", re.I)
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
+Name = Unread | Literal["answer_in_stem", "seed_has_no_effect", "too_few_options"]
 
 
 @dataclass(frozen=True)
@@ -55,15 +58,12 @@ class Converted:
 class Unusable:
     """Why there are no options: a word for counting, and a sentence."""
 
-    reason: str
+    reason: Name
     detail: str
 
 
 def convert(stem: str, key: str, others: Sequence[tuple[int, str]], rng: Random) -> Converted | Unusable:
-    """Options from the base seed's answer and those of ``others``, (seed, answer) each.
-
-    Reasons: those of :func:`values.read` for the key, ``answer_in_stem``, ``seed_has_no_effect``, ``too_few_options``.
-    """
+    """Options from the base seed's answer and those of ``others``, (seed, answer) each."""
     found = read(key)
     if isinstance(found, str):
         return Unusable(found, f"the answer at the base seed is {key[:80]!r}")

@@ -16,6 +16,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["QUESTION", "CODE", "RATIONALE"]
+Fault = Literal[
+    "empty_reply", "no_question_block", "unclosed_question_block", "empty_question_block", "no_code_block",
+    "unclosed_code_block", "empty_code_block",
+]  # fmt: skip
 LONGEST = 4_000_000
 """Characters of a reply that are looked at, from its end: blocks stand at the end."""
 
@@ -47,21 +51,17 @@ class Blocks:
 class Malformed:
     """Why a reply has no usable blocks: a word for counting, and a sentence."""
 
-    reason: str
+    reason: Fault
     detail: str
 
 
 def read_blocks(reply: str) -> Blocks | Malformed:
-    """The blocks of a reply, or what is missing.
-
-    Reasons: ``empty_reply``, and for ``question`` and ``code`` each ``no_X_block``, ``unclosed_X_block``,
-    ``empty_X_block``.
-    """
+    """The blocks of a reply, or what is missing."""
     text = clean(reply)
     if not text.strip():
         return Malformed("empty_reply", "the reply is empty")
     found = {kind: last_block(text, kind) for kind in ("QUESTION", "CODE", "RATIONALE")}
-    for kind in ("QUESTION", "CODE"):
+    for kind in _FAULTS:
         if (problem := _problem(text, kind, found[kind])) is not None:
             return problem
     return Blocks(found["QUESTION"] or "", found["CODE"] or "", found["RATIONALE"] or "")
@@ -84,15 +84,21 @@ def clean(reply: str) -> str:
     return _NOISE.sub("", text.encode(errors="replace").decode())
 
 
-def _problem(text: str, kind: str, block: str | None) -> Malformed | None:
-    name = kind.lower()
+_FAULTS: dict[Kind, tuple[Fault, Fault, Fault]] = {
+    "QUESTION": ("no_question_block", "unclosed_question_block", "empty_question_block"),
+    "CODE": ("no_code_block", "unclosed_code_block", "empty_code_block"),
+}
+
+
+def _problem(text: str, kind: Kind, block: str | None) -> Malformed | None:
     if block:
         return None
+    none, unclosed, empty = _FAULTS[kind]
     if block is not None:
-        return Malformed(f"empty_{name}_block", f"the last {kind} block is empty")
+        return Malformed(empty, f"the last {kind} block is empty")
     if any(found[2].upper() == kind and not found[1] for found in _TOKEN.finditer(text)):
-        return Malformed(f"unclosed_{name}_block", f"<<<{kind}>>> is never closed by <<</{kind}>>>")
-    return Malformed(f"no_{name}_block", f"there is no <<<{kind}>>> block")
+        return Malformed(unclosed, f"<<<{kind}>>> is never closed by <<</{kind}>>>")
+    return Malformed(none, f"there is no <<<{kind}>>> block")
 
 
 def last_block(text: str, kind: str) -> str | None:

@@ -75,7 +75,8 @@ class SessionLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", t
     schema_version: int = SUMMARY_VERSION
     run: str
     ended_by: str
-    """``attempts`` (all made), ``until_accepted``, ``max_hours``, ``max_tokens``, ``max_cost``, ``agents_failing``."""
+    """``attempts`` (all made), ``until_accepted``, ``max_hours``, ``max_tokens``, ``max_cost``, ``agents_failing``,
+    ``goal_missed`` (all made, fewer accepted than wanted)."""
     attempts: int
     decisions: dict[str, int]
     reasons: dict[str, int]

@@ -201,7 +201,7 @@ class _Sitting:
         self.stop = threading.Event()
         self.asker = Asker(
             self.settings, files, host.agents, places, session.sittings[-1].mark, host.environ, host.prices, self.stop,
-            used=files.used(self.settings.attempts),
+            go_on=self.go_on, used=files.used(self.settings.attempts),
         )  # fmt: skip
         self.tools = Tools(self.settings, files, self.asker, Sandbox(host.isolation), watch.stage, self.go_on)
         self.known, self.written = known_questions(session.run, set(files.finished))

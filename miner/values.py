@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Kind = Literal["money", "percent", "number", "count", "date", "text"]
+Unread = Literal["answer_missing", "answer_not_finite", "answer_not_usable"]
 
 LONGEST = 200
 """Characters of an option's text."""
@@ -103,7 +104,7 @@ class Form:
         return 0.0 if self.kind == "count" else float(round(0.45 * self.separation(abs(key)), 6))
 
 
-def read(raw: str) -> Read | str:
+def read(raw: str) -> Read | Unread:
     """One answer; the name of what is wrong with it otherwise: ``answer_missing``, ``answer_not_finite``,
     ``answer_not_usable`` (too long, with characters that don't show, or numbers in a form whose distance can't be told:
     other currencies than dollars, exponents, parentheses, several at once)."""

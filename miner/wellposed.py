@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from backtrader_bench.records import LETTERS
 
@@ -51,11 +51,17 @@ DEFAULTS: tuple[tuple[str, frozenset[float]], ...] = (
 """Numbers that a library takes without being told, so that a question may state them and the code not."""
 
 
+Name = Literal[
+    "no_question", "question_too_long", "question_not_text", "options_in_stem", "option_in_stem", "not_four_options",
+    "not_one_key", "options_too_close", "stem_ignores_seed", "stem_and_code_differ",
+]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Flaw:
     """One thing that is wrong."""
 
-    reason: str
+    reason: Name
     detail: str
 
 
@@ -69,11 +75,7 @@ class Printed:
 
 
 def flaws(code: str, base: Printed, others: Sequence[Printed], converted: Converted) -> list[Flaw]:
-    """Everything wrong with a question whose options were made.
-
-    Reasons: ``no_question``, ``question_too_long``, ``question_not_text``, ``options_in_stem``, ``option_in_stem``,
-    ``not_four_options``, ``not_one_key``, ``options_too_close``, ``stem_ignores_seed``, ``stem_and_code_differ``.
-    """
+    """Everything wrong with a question whose options were made."""
     found = [*stem_flaws(base.question), *option_flaws(base.question, converted)]
     if flaw := seed_flaw(base, others):
         found.append(flaw)

@@ -72,9 +72,7 @@ def real_clis() -> Mapping[str, RealCli]:
     if wish == "off":
         pytest.skip("BENCH_REAL_CLI=off")
     try:
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with FileLock(CACHE / "install.lock"):
-            return {name: RealCli(name, _installed(name), MODELS[name]) for name in MODELS}
+        return installed(*MODELS)
     except (OSError, subprocess.SubprocessError) as error:
         said = getattr(error, "stderr", b"") or b""
         reason = f"the real agents can't be installed: {error} {said.decode(errors='replace')[-1000:]}"
@@ -95,6 +93,13 @@ def stubs() -> Iterator[Callable[..., StubServer]]:
     yield start
     for server in started:
         server.close()
+
+
+def installed(*names: str) -> dict[str, RealCli]:
+    """These agents, installed where they are not yet. OSError, SubprocessError: they can't be."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with FileLock(CACHE / "install.lock"):
+        return {name: RealCli(name, _installed(name), MODELS[name]) for name in names}
 
 
 def _installed(name: str) -> Path:

@@ -22,6 +22,7 @@ PINS = {
     "inspect": ("inspect-ai==0.3.285",),
     "hf": ("datasets==5.2.0", "mlcroissant==1.1.1"),
     "lm-eval": ("lm-eval[api]==0.4.13",),
+    "verifiers": ("verifiers==0.4.0",),
 }
 
 
@@ -36,15 +37,18 @@ class RealTool:
         """Where its packages lie."""
         return next(self.python.parents[1].glob("lib/python*/site-packages"))
 
-    def run(self, *argv: object, cwd: Path, code: int = 0) -> str:
-        """Run the tool's Python with ``argv``, offline and in a home of its own; its output. Fails on another code."""
+    def run(self, *argv: object, cwd: Path, code: int = 0, packages: Path | None = None) -> str:
+        """Run the tool's Python with ``argv``, offline and in a home of its own; its output. Fails on another code.
+
+        What lies in ``packages`` can be imported.
+        """
         home = cwd / "home"
         home.mkdir(exist_ok=True)
         path = f"{self.python.parent}:/usr/local/bin:/usr/bin:/bin"
         environ = {
             "PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1",
             "TRANSFORMERS_OFFLINE": "1", "OPENAI_API_KEY": "sk-dummy", "no_proxy": "*",
-        }  # fmt: skip
+        } | ({"PYTHONPATH": str(packages)} if packages else {})  # fmt: skip
         words = [str(self.python), *map(str, argv)]
         done = subprocess.run(
             words, cwd=cwd, env=environ, capture_output=True, text=True, timeout=300, check=False,

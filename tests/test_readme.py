@@ -3,55 +3,25 @@
 from __future__ import annotations
 
 import re
-import shlex
-import subprocess
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from backtrader_bench.cli.main import COMMANDS, run
+from backtrader_bench.cli.main import COMMANDS
+from tests.shown import Command, commands, play
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 NETWORK = "yfinance"
 SHORTER = {"--attempts 10": "--attempts 2", "rounds_10: 10 attempts": "rounds_2: 2 attempts"}
 """A session of ten attempts takes a minute; two show as much."""
-RUN_ID = re.compile(r"(?:run|mining)_\d{8}_\d{6}")
-
-
-class Command(NamedTuple):
-    """One ``$`` line of a ```console block, with what stands under it."""
-
-    line: str
-    output: str
-
-    @property
-    def code(self) -> int:
-        """The exit code that the output shown means."""
-        return 2 if self.output.startswith("error: ") else int("wrong key" in self.output)
 
 
 def tour() -> list[Command]:
     """The commands of the page but those of other programs and those that need the network, in order."""
-    found = []
-    text = (CHECKOUT / "README.md").read_text()
-    for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            line, _, output = part.partition("\n")
-            if line.startswith(("bench ", "sed ")) and NETWORK not in line:
-                found.append(Command(line, output))
-    return found
-
-
-def words(line: str) -> list[str]:
-    """The arguments of a command as the shell would hand them over, patterns filled in."""
-    found: list[str] = []
-    for ten, two in SHORTER.items():
-        line = line.replace(ten, two)
-    for word in shlex.split(line)[1:]:
-        found += sorted(map(str, Path().glob(word))) if "*" in word else [word]
-    return found
+    found = commands((CHECKOUT / "README.md").read_text())
+    ours = [one for one in found if one.line.startswith(("bench ", "sed ")) and NETWORK not in one.line]
+    return [one.replaced(SHORTER) for one in ours]
 
 
 def price_file() -> str:
@@ -70,16 +40,7 @@ def test_the_tour_runs(
     (tmp_path / "prices" / "ABC.csv").write_text(price_file())
     (tmp_path / "bad.csv").write_text(price_file().replace("2020-01-02,51,53,50,52", "2020-01-02,51,53,50,nan"))
     for command in tour():
-        if command.line.startswith("sed "):
-            subprocess.run(command.line, shell=True, check=True)
-            continue
-        assert run(words(command.line)) == command.code, command.line
-        told = capsys.readouterr()
-        # Layout follows the terminal's width; the first line of what is shown does not.
-        first = " ".join(RUN_ID.sub("ID", command.output.splitlines()[0]).split())
-        for ten, two in SHORTER.items():
-            first = first.replace(ten, two)
-        assert first in " ".join(RUN_ID.sub("ID", told.out + told.err).split()), command.line
+        play(command, capsys)
 
 
 def test_the_tour_shows_every_command() -> None:

@@ -90,6 +90,12 @@ def lists_options(entry: Entry) -> bool:
     return dict(OPTION.findall(entry.text)) == dict(entry.options)
 
 
+def literal(text: str) -> str:
+    """``text`` as a Python literal, a line a line."""
+    lines = text.splitlines(keepends=True)
+    return "(\n" + "".join(f"    {line!r}\n" for line in lines) + ")"
+
+
 def task_name(text: str) -> str:
     """``text`` as tasks can be called: lower case letters, digits and underscores."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "backtrader_bench"

@@ -21,6 +21,31 @@ if TYPE_CHECKING:
 MANIFEST = "bench-export.json"
 KIND = "backtrader-bench export"
 EXPORT_VERSION = 1
+NEW, OLD = ".export", ".old"
+"""Ends of the names of a folder that is being written, and of one that makes room for it."""
+
+
+def sweep(folder: Path) -> None:
+    """Put right what killed exports left beside ``folder``.
+
+    Unfinished folders go, and so do exports that were replaced. One that was put aside when nothing had taken its
+    place yet comes back with the next export to that place.
+    """
+    target = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link
+    for left in store.left_behind(target.parent, OLD):
+        mark = left.name.removesuffix(OLD).rpartition("-")[2]
+        if mark in {_mark(one.name) for one in target.parent.iterdir()}:
+            shutil.rmtree(left, ignore_errors=True)
+        elif mark == _mark(target.name):
+            with suppress(OSError):
+                left.replace(target)
+    for left in store.left_behind(target.parent, NEW):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _mark(name: str) -> str:
+    """Tells in the name of a folder that was put aside what it was called, however long that is."""
+    return hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
 
 
 def check_place(folder: Path, *, force: bool) -> None:
@@ -62,7 +87,7 @@ def write(folder: Path, files: Iterable[tuple[str, bytes]], about: Mapping[str, 
     What stood there is replaced, :func:`check_place` allows it first. StoreError: the disk; nothing is left then.
     """
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link
-    beside = target.parent / f".bench-{os.getpid()}-{secrets.token_hex(4)}.export"
+    beside = target.parent / f".bench-{os.getpid()}-{secrets.token_hex(4)}{NEW}"
     try:
         beside.mkdir()
         hashes = {}
@@ -93,7 +118,7 @@ def _swap(new: Path, target: Path) -> None:
     if not target.exists() or not any(target.iterdir()):
         new.replace(target)
         return
-    aside = new.with_suffix(".old")
+    aside = new.with_name(f"{new.name.removesuffix(NEW)}-{_mark(target.name)}{OLD}")
     target.replace(aside)
     try:
         new.replace(target)

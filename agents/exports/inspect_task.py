@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from backtrader_bench.agents.exports.content import literal
 from backtrader_bench.records import LETTERS
 from backtrader_bench.templates.prompts import system_text
 
@@ -85,17 +86,11 @@ def _tasks(content: Content, file: str) -> str:
         file=file,
         name=content.name,
         imports=SOLVERS if sealed else f"{SCORERS}\n{SOLVERS}\n{METRICS.rstrip()}",
-        system=_literal(system_text("no-tools")),
+        system=literal(system_text("no-tools")),
         target="" if sealed else 'target=record["target"], ',
         choice="" if sealed else ", scorer=choice(), metrics=METRICS",
         pattern="" if sealed else f", scorer=pattern(r\"{STRICT}\"), metrics=METRICS",
     )
-
-
-def _literal(text: str) -> str:
-    """A Python literal of ``text``, a line a line."""
-    lines = text.splitlines(keepends=True)
-    return "(\n" + "".join(f"    {line!r}\n" for line in lines) + ")"
 
 
 def _readme(content: Content, file: str) -> str:

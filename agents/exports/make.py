@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from backtrader_bench import __version__, store
 from backtrader_bench.agents.exports import canary as canaries
 from backtrader_bench.agents.exports import folder as folders
-from backtrader_bench.agents.exports import hugging_face, inspect_task, lm_eval, sealing, tables
+from backtrader_bench.agents.exports import (
+    hugging_face,
+    inspect_task,
+    lm_eval,
+    sealing,
+    tables,
+    verifiers_taskset,
+)
 from backtrader_bench.agents.exports.content import Content, canary_of, entry_of, lists_options, task_name
 from backtrader_bench.agents.runs.questions import asking, read_questions
 from backtrader_bench.errors import RecordError
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.runs.questions import Asking
     from backtrader_bench.market.tape import Tape
 
-Format = Literal["inspect", "lm-eval", "hf", "csv", "md"]
+Format = Literal["inspect", "lm-eval", "hf", "verifiers", "csv", "md"]
 FORMATS: tuple[str, ...] = get_args(Format)
 PUBLIC = "questions.public.jsonl"
 """In a sealed export: the public records as they are, from which the bank is made again."""
@@ -71,6 +78,7 @@ def export(wish: Wish) -> Made:
 
     UsageError, StoreError, RecordError: the input, or the place. MissingError: bars are not found.
     """
+    folders.sweep(wish.folder)
     folders.check_place(wish.folder, force=wish.force)
     sealed_path = _sealed_path(wish)
     if sealed_path is not None:
@@ -131,6 +139,8 @@ def _formatted(content: Content, wish: Wish, tapes: Mapping[str, Tape]) -> dict[
         return inspect_task.files(content)
     if wish.format == "lm-eval":
         return lm_eval.files(content)
+    if wish.format == "verifiers":
+        return verifiers_taskset.files(content)
     return tables.csv_files(content) if wish.format == "csv" else tables.markdown_files(content)
 
 

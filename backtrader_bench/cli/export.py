@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-FORMATS = ("inspect", "lm-eval", "hf", "csv", "md", "inspect-log")
+FORMATS = ("inspect", "lm-eval", "hf", "verifiers", "csv", "md", "inspect-log")
 
 
 @click.command(
@@ -40,6 +40,7 @@ def export(form: str, sources: tuple[str, ...], **options: Any) -> int:
     inspect      JSONL and two tasks for Inspect AI
     lm-eval      JSONL and two tasks for lm-evaluation-harness
     hf           a folder for Hugging Face datasets: card, Croissant metadata, bars
+    verifiers    a package with a taskset for verifiers
     csv, md      for people
     inspect-log  a run's attempts, for inspect view and Inspect's analysis functions
 

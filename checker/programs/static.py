@@ -34,6 +34,8 @@ RULES: dict[str, str] = {
     "broad_except": "hides faults in a broad except",
 }
 """Each reason, and what the program does."""
+DOUBTS = frozenset({"uninitialised_memory"})
+"""Rules that only ever warn."""
 _EXITS = ("sys.exit", "exit", "quit", "os._exit", "os.abort")
 Severity = Literal["reject", "warn"]
 

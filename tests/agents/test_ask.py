@@ -43,11 +43,22 @@ def test_success_needs_exit_code_0(tmp_path: Path) -> None:
     assert "signal 9" in error.message or "137" in error.message
 
 
+def test_who_declines_has_not_failed_whatever_the_exit_code(tmp_path: Path) -> None:
+    reply = ask(backend("exit 1", parse=lambda raw: Reply(refused=True)), asking(tmp_path))
+    assert (reply.refused, reply.error) == (True, None)
+
+
 def test_a_missing_program(tmp_path: Path) -> None:
     def lacking(ask: Ask, program: Path) -> Command:
         raise MissingError("an extra is missing")
 
-    for chosen in (backend(find=lambda environ: None), backend(argv=("/no/such/program",)), backend(command=lacking)):
+    def gone(environ: object) -> None:
+        raise UsageError("BENCH_MADE=/opt/made: no such program")
+
+    for chosen in (
+        backend(find=lambda environ: None), backend(find=gone), backend(argv=("/no/such/program",)),
+        backend(command=lacking),
+    ):  # fmt: skip
         error = ask(chosen, asking(tmp_path)).error
         assert error is not None
         assert error.kind == "missing"

@@ -1,93 +1,92 @@
-"""A session with the real claude and codex programs in every role; a stub plays their models."""
+"""Sessions with the real claude and codex programs in every role; a stub plays their models."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from backtrader_bench.agents.runs.budget import tokens_of
-from backtrader_bench.miner import verifying
-from backtrader_bench.miner.settings import settings_of
-from tests.miner.sessions import blocks, here, lines_of, mine, questions_of, run_here, verifier
+from backtrader_bench import store
+from backtrader_bench.attempts import ANSWERS
+from backtrader_bench.checker.programs import worker
+from backtrader_bench.cli.main import run as bench
+from backtrader_bench.miner import journal
+from backtrader_bench.miner.decisions import KEPT
+from tests.miner.real_sessions import SESSIONS, Played, play
+from tests.miner.sessions import lines_of, questions_of
 from tests.real_clis import RealCli
-from tests.stubs.script import Act, Call, Say, Script, Turn
 from tests.stubs.server import StubServer
 
 pytestmark = [pytest.mark.real_cli, pytest.mark.slow]
-SEED = 31
-CHATTER = "Sure, here it is.\n\n```text\n{}```\n\nTell me if the verifier should change."
 
 
-class Miners(Script):
-    """Writes a verifier for each attempt, guesses without tools, runs a shell with them."""
-
-    codes = (verifier(), verifier(1), verifier(2), "print('no seed')\n")
-
-    def _decide(self, turn: Turn) -> Act:
-        text = turn.text.encode().decode("unicode_escape", "replace")
-        if "Write one question and its verifier" in text:
-            base = int(re.findall(r"MCQ_SEED=(\d+)", text)[0])
-            settings = settings_of({"seed": SEED})
-            number = next(n for n in range(1, 9) if settings.base_seed(n) == base)
-            code = self.codes[number - 1]
-            return Say(CHATTER.format(blocks(code.replace("\n<<<", "\n\n<<<")))) if number < 4 else Say("I give up.")
-        number, key = self.question(text)
-        wrong = next(letter for letter in "ABCD" if letter != key)
-        if "Tools are not allowed" in text:
-            # The second question is easy.
-            return Say(f"<<< {key if number == 2 else wrong} >>>")
-        if not turn.results:
-            return Call("python3 -c 'print(6*7)'")
-        # The third is answered wrong.
-        return Say(f"I computed it.\n<<< {wrong if number == 3 else key} >>>")
-
-    def question(self, text: str) -> tuple[int, str]:
-        """Which of the questions a prompt shows, and under which letter its key stands."""
-        settings = settings_of({"seed": SEED})
-        for number, code in enumerate(self.codes[:3], 1):
-            lines = run_here(code, settings.base_seed(number)).stdout.splitlines()
-            stem, answer = (json.loads(line.partition(": ")[2]) for line in lines)
-            if stem in text:
-                [letter] = [letter for letter, option in re.findall(r"([A-D])\. (\S+)", text) if option == answer][:1]
-                return number, letter
-        raise AssertionError("no question in the prompt")
+@pytest.mark.parametrize("name", SESSIONS)
+def test_sessions_of_real_agents(
+    name: str, real_clis: Mapping[str, RealCli], stubs: Callable[..., StubServer], own_home: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    # These verifiers need no libraries, and loading them for each would be most of the work.
+    monkeypatch.setattr(worker, "MODULES", ())
+    stub = stubs()
+    for part in SESSIONS[name]:
+        played = play(part, real_clis, stub, own_home)
+        assert list(played.differences()) == []
+        for role, (counted, served) in played.by_role().items():
+            assert counted == served, role
+        check_records(played)
+    assert bench(["db", "check"]) == 0, capsys.readouterr()
 
 
-@pytest.mark.parametrize(("writer", "solver"), [("claude", "codex"), ("codex", "claude")])
-def test_a_session_of_real_agents(
-    writer: str, solver: str, real_clis: Mapping[str, RealCli], own_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(verifying, "verify", here)
-    with StubServer() as stub:
-        stub.script = stub._server.script = Miners()
-        for name in (writer, solver):
-            for variable, value in real_clis[name].environ(stub.url, own_home).items():
-                monkeypatch.setenv(variable, value)
-        monkeypatch.setenv("PATH", os.environ["PATH"])
-        done = mine({
-            "seed": SEED, "attempts": 4, "generator_agent": writer, "no_tools_agents": (writer,),
-            "with_tools_agent": solver, "generator_model": real_clis[writer].model,
-            "no_tools_models": (real_clis[writer].model,), "with_tools_model": real_clis[solver].model, "retries": 0,
-        })  # fmt: skip
-        served = list(stub.script.served)
-    found = [(line.decision, line.reasons) for line in lines_of(done.run)]
-    assert found == [
-        ("tool_solver_correct", ()), ("easy_discarded", ("answered_without_tools",)), ("tool_solver_wrong", ()),
-        ("malformed", ("no_question_block",)),
-    ]  # fmt: skip
-    assert len(questions_of(done.run)) == 3
-    # What the roles used is what was served, and nothing else was asked.
-    used = Counter({role: tokens_of(one.usage) or 0 for role, one in done.spending.items()})
-    told = Counter[str]()
-    for one in served:
-        role = "generator" if "Write one question" in one.turn.text else (
-            "no_tools" if "Tools are not allowed" in one.turn.text else "with_tools")  # fmt: skip
-        told[role] += one.tokens.prompt + one.tokens.output
-    assert used == told
-    assert {role: one.calls for role, one in done.spending.items()} == {"generator": 4, "no_tools": 3, "with_tools": 2}
+def check_records(played: Played) -> None:
+    """The files that the session left are what docs/mining.md says."""
+    run, done = played.done.run, played.done
+    files = journal.open_journal(run)
+    lines = lines_of(run)
+    check_questions(played)
+    # Attempts: one for every time that a solver was asked, on a question of this session.
+    asked = Counter(role for line in lines for role in line.spending if role in ("no_tools", "with_tools"))
+    assert Counter(one.mode.replace("-", "_") for one in files.attempts) == asked
+    for one in files.attempts:
+        assert (one.error is not None) == (one.status == "agent_error")
+        assert (one.letter is not None) == (one.status in ANSWERS)
+        assert (store.home() / str(one.transcript) / "prompt.txt").is_file()
+    # The summary: the lines of the attempts in order, and the session's, which sums them up.
+    assert [line.attempt for line in files.lines[:-1]] == list(range(1, len(lines) + 1))  # type: ignore[union-attr]
+    assert files.lines[-1] == done
+    assert done.decisions == Counter(line.decision for line in lines)
+    assert done.reasons == Counter(reason for line in lines for reason in line.reasons)
+    assert done.attempts == sum(counts["attempts"] for counts in done.categories.values()) == len(lines)
+    assert sum(done.models.values()) == sum(one.calls for one in done.spending.values())
+    for line in lines:
+        assert line.detail or line.decision == "tool_solver_correct"
+        assert ("no reply within" in line.detail) == bool({"generator_timeout", "second_verifier_timeout"}
+                                                         & set(line.reasons))  # fmt: skip
+        assert (files.folder(line.attempt) / "state.json").is_file()
+
+
+def check_questions(played: Played) -> None:
+    """A question for every attempt that came so far, in the file of what was kept or of what was not."""
+    files = journal.open_journal(played.done.run)
+    by_id = {line.question_id: line for line in lines_of(played.done.run) if line.question_id is not None}
+    turned_down = {one for one, line in by_id.items() if line.decision in ("duplicate", "not_well_posed")}
+    questions = {one.id: one for one in questions_of(played.done.run)}
+    assert questions.keys() == by_id.keys() - turned_down
+    for path, kept in ((files.kept, True), (files.discarded, False)):
+        ids = [json.loads(line)["id"] for line in path.read_text().splitlines()] if path.exists() else []
+        assert sorted(ids) == sorted(one for one in questions if (by_id[one].decision in KEPT) == kept)
+    for one in questions.values():
+        line, verification = by_id[one.id], one.verification
+        assert verification is not None
+        assert one.labels == [line.decision]
+        assert one.verifier == (files.folder(line.attempt) / "verifier.py").read_text()
+        assert one.verifier.strip() == played.models.programs[line.attempt].strip()
+        assert verification.attempt == f"{line.run}/attempt_{line.attempt:03d}"
+        assert one.options[one.answer] == verification.answer == played.models.keys[line.attempt]
+        assert played.models.bases[verification.base_seed] == line.attempt
+        assert len(verification.others) == 8
+        assert verification.isolation == line.isolation
+        second = played.part.more.get("second_verifier") and "with_tools" in line.spending
+        assert verification.second == (verification.answer if second else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -121,6 +122,14 @@ def test_replies_without_blocks_and_generators_without_replies(tmp_path: Path) -
         ("generator_failed", ("generator_other",)),
         ("malformed", ("unclosed_code_block",)),
     ]
+
+
+def test_a_generator_that_declined_is_not_said_to_have_been_slow(tmp_path: Path) -> None:
+    given = agents(tmp_path, verifier())
+    given["generator_agent"] = script(tmp_path, {"refused": True, "text": "no"})
+    line = decided(given)
+    assert (line.decision, line.reasons) == ("generator_failed", ("generator_refused",))
+    assert line.detail == "the model declined"
 
 
 def test_the_same_words_in_other_numbers_are_a_duplicate(tmp_path: Path) -> None:
@@ -257,6 +266,16 @@ def test_caps_end_a_session_early_and_it_can_go_on(tmp_path: Path) -> None:
     last = journal.open_journal(done.run).lines
     assert [type(line) for line in last].count(SessionLine) == 2
     assert isinstance(last[-1], SessionLine)
+
+
+@pytest.mark.parametrize("role", ["generator_agent", "no_tools_agents"])
+def test_a_budget_also_ends_a_session_that_a_provider_keeps_waiting(role: str, tmp_path: Path) -> None:
+    given = agents(tmp_path, verifier())
+    later = script(tmp_path, {"error": {"kind": "rate_limit", "message": "come back", "retry_after": 3600}})
+    began = time.monotonic()
+    done = mine({**given, role: later if role == "generator_agent" else (later,)}, Limits(caps=Caps(seconds=2.0)))
+    assert (done.ended_by, done.attempts) == ("max_hours", 0)
+    assert time.monotonic() - began < 60
 
 
 def test_enough_accepted_ends_a_session_and_too_few_is_said(tmp_path: Path) -> None:

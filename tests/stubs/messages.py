@@ -7,9 +7,9 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from tests.stubs.script import Act, Call, Fail, Say, Tokens, Turn, case_of, tokens_of
+from tests.stubs.script import Act, Call, Decline, Fail, Say, Tokens, Turn, case_of, tokens_of
 
-_ERRORS = {401: "authentication_error", 429: "rate_limit_error", 500: "api_error"}
+_ERRORS = {401: "authentication_error", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error"}
 
 
 def turn(request: dict[str, Any], body: bytes) -> Turn:
@@ -33,7 +33,7 @@ def _text(content: Any) -> str:
 
 def failure(act: Fail) -> dict[str, Any]:
     """The error object."""
-    return {"type": "error", "error": {"type": _ERRORS[act.status], "message": f"stubbed {act.status}"}}
+    return {"type": "error", "error": {"type": _ERRORS.get(act.status, "invalid_request_error"), "message": act.words}}
 
 
 def _block(turn: Turn, act: Act) -> tuple[dict[str, Any], str]:
@@ -41,6 +41,8 @@ def _block(turn: Turn, act: Act) -> tuple[dict[str, Any], str]:
         name = next((name for name in turn.tools if name.lower() == "bash"), "Bash")
         call = {"command": act.command, "description": "look"}
         return {"type": "tool_use", "id": f"toolu_{uuid.uuid4().hex}", "name": name, "input": call}, "tool_use"
+    if isinstance(act, Decline):
+        return {"type": "text", "text": "I will not."}, "refusal"
     assert isinstance(act, Say)
     return {"type": "text", "text": act.text}, "end_turn"
 

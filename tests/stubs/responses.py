@@ -37,8 +37,8 @@ def _text(output: Any) -> str:
 
 def failure(act: Fail) -> dict[str, Any]:
     """The error object."""
-    code = _ERRORS[act.status]
-    return {"error": {"message": f"stubbed {act.status}", "type": code, "param": None, "code": code}}
+    code = act.code or _ERRORS.get(act.status, "invalid_request_error")
+    return {"error": {"message": act.words, "type": code, "param": None, "code": code}}
 
 
 def _item(turn: Turn, act: Act) -> dict[str, Any]:

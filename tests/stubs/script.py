@@ -70,6 +70,15 @@ class Fail:
 
     status: int
     retry_after: int | None = None
+    message: str = ""
+    """In the vendor's words; empty for the stub's."""
+    code: str = ""
+    """The vendor's word for it; empty for the one that goes with the status."""
+
+    @property
+    def words(self) -> str:
+        """The message to send."""
+        return self.message or f"stubbed {self.status}"
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,17 @@ class Hang:
     """Say nothing, for ever."""
 
 
-Act = Say | Call | Fail | Hang
+@dataclass(frozen=True)
+class Drop:
+    """Close the connection without a word."""
+
+
+@dataclass(frozen=True)
+class Decline:
+    """Stop as a model that declines to answer, where the protocol has a word for that (Messages)."""
+
+
+Act = Say | Call | Fail | Hang | Drop | Decline
 
 
 @dataclass(frozen=True)
@@ -116,7 +135,7 @@ class Script:
     def act(self, turn: Turn) -> Act:
         """What the model does now; noted in ``served``."""
         act = self._decide(turn)
-        tokens = Tokens() if isinstance(act, Fail | Hang) else LATER if turn.results else FIRST
+        tokens = Tokens() if isinstance(act, Fail | Hang | Drop) else LATER if turn.results else FIRST
         with self.lock:
             self.served.append(Served(turn, act, tokens))
         return act

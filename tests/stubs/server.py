@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.stubs import chat, cursor, messages, responses
-from tests.stubs.script import Fail, Hang, Script, Turn
+from tests.stubs.script import Drop, Fail, Hang, Script, Turn
 
 MODELS = {
     "object": "list",
@@ -62,6 +63,9 @@ class Handler(BaseHTTPRequestHandler):
         if isinstance(act, Hang):
             self.server.script.closing.wait()
             self.close_connection = True
+        elif isinstance(act, Drop):
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
         elif isinstance(act, Fail):
             headers = {"retry-after": str(act.retry_after)} if act.retry_after else {}
             self.json(act.status, protocol.failure(act), headers)

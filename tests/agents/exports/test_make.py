@@ -7,6 +7,10 @@ import csv
 import hashlib
 import io
 import json
+import signal
+import subprocess
+import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +25,9 @@ from backtrader_bench.records import LETTERS, question_id, to_line
 from tests import helpers
 from tests.agents.exports.made import bank, contents, export, lines, records
 from tests.agents.runs.made import published, write_bank
+
+CODE = ("utils.py", "backtrader_bench.py", "pyproject.toml", "backtrader_bench_v1/__init__.py")
+"""Files of exports that say nothing of the questions."""
 
 
 @pytest.fixture
@@ -52,6 +59,23 @@ def test_lm_eval_has_two_tasks_over_one_file(file: Path, tmp_path: Path) -> None
         assert line["answer"] == record["answer"]
         assert line["question"].count("A. ") == line["opening"].count("A. ") == 1
         assert "<<<" in line["question"] and "<<<" not in line["opening"]
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_verifiers_gets_a_package_with_one_taskset(sealed: bool, file: Path, tmp_path: Path) -> None:
+    export("verifiers", file, tmp_path / "out", answers=not sealed)
+    package = tmp_path / "out" / "backtrader_bench_v1"
+    tree = ast.parse((package / "__init__.py").read_text())
+    classes = {node.name: ast.unparse(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+    assert ("answer: str" in classes["Data"]) is ("vf.reward" in classes["Question"]) is not sealed
+    project = tomllib.loads((tmp_path / "out" / "pyproject.toml").read_text())
+    assert project["tool"]["setuptools"]["packages"] == [package.name]
+    by = {record.get("id"): record for record in lines(file)}
+    for line in lines(package / "questions.jsonl"):
+        assert ("answer" in line) is not sealed
+        if line["id"] in by:
+            assert line["prompt"] == by[line["id"]]["question"]
+            assert sealed or line["answer"] == by[line["id"]]["answer"]
 
 
 def test_every_row_of_the_data_set_has_every_column_with_one_type(file: Path, tmp_path: Path) -> None:
@@ -135,12 +159,63 @@ def test_the_canary_stands_in_every_file_of_content_and_in_no_question(form: str
     made = export(form, file, tmp_path / "out", canary="our own canary 123")
     assert made.canary == "our own canary 123"
     for name, data in contents(tmp_path / "out").items():
-        if name not in ("utils.py", "backtrader_bench.py"):
+        if name not in CODE:
             assert b"our own canary 123" in data, name
     if form == "inspect":
         assert all("canary" not in line["question"] for line in lines(tmp_path / "out" / "questions.jsonl"))
     with pytest.raises(RecordError, match="shows the canary"):
         export(form, file, tmp_path / "other", canary="close number 1?")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from backtrader_bench.agents.exports import folder, make
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def die_at_the_manifest(path, data):
+    die() if path.name == folder.MANIFEST else path.write_bytes(data)
+
+def die_at_the_second(path, target, seen=[]):
+    die() if seen else seen.append(path) or os.replace(path, target)
+
+if sys.argv[1] == "writing":
+    folder._write_file = die_at_the_manifest
+elif sys.argv[1] == "swapping":
+    Path.replace = die_at_the_second
+else:
+    folder.shutil.rmtree = die
+make.export(make.Wish(format="csv", files=(Path(sys.argv[2]),), folder=Path(sys.argv[3]), force=True))
+"""
+
+
+@pytest.mark.parametrize(("when", "left", "stands"), [
+    ("writing", {".export"}, True), ("swapping", {".export", ".old"}, False), ("removing", {".old"}, True),
+])  # fmt: skip
+def test_what_a_killed_export_left_goes_with_the_next_one(
+    when: str, left: set[str], stands: bool, file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "x" / "out"
+    out.parent.mkdir()
+    export("md", file, out)
+    was = contents(out)
+    done = subprocess.run([sys.executable, "-c", KILLED, when, str(file), str(out)], check=False, cwd=tmp_path)
+    assert done.returncode == -signal.SIGKILL
+    assert {one.suffix for one in out.parent.glob(".bench-*")} == left and out.exists() is stands
+    # One that is being written by a process that lives is let alone.
+    (out.parent / ".bench-1-00.export").mkdir()
+    export("csv", file, out.parent / "other")
+    there = [one for one in out.parent.iterdir() if one.name not in ("other", ".bench-1-00.export")]
+    # What was put aside and not replaced is the only copy: it waits for the next export to its own place.
+    assert [one.suffix for one in there] == ["" if stands else ".old"]
+    with pytest.raises(UsageError, match="--force"):
+        export("csv", file, out)
+    assert {one.name for one in out.parent.iterdir()} == {"out", "other", ".bench-1-00.export"}
+    assert (contents(out) == was) is (when != "removing")
+    export("lm-eval", file, out, force=True)
+    assert "utils.py" in contents(out) and len(list(out.parent.iterdir())) == 3
 
 
 def test_an_export_replaces_an_export_alone_and_only_when_told(file: Path, tmp_path: Path) -> None:

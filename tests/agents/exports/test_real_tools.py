@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -24,9 +25,11 @@ from tests.agents.exports.made import export, lines, records
 from tests.agents.reports import hand, simulated
 from tests.agents.runs.made import published, write_bank
 from tests.real_tools import RealTool
+from tests.shown import commands, words
 
 pytestmark = [pytest.mark.real_tools, pytest.mark.slow]
 Tool = Callable[[str], RealTool]
+CHECKOUT = Path(__file__).resolve().parents[3]
 COUNT = 10
 # The model of these tests is right on every question but those at these places of the file.
 WRONG = (1, 4, 9)
@@ -203,7 +206,7 @@ def test_datasets_and_mlcroissant_load_the_folder(answers_too: bool, real_tool: 
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Chat completions: the letter for the question that the last message holds."""
+    """Chat completions: the letter for the question that the last message holds; none where that is empty."""
 
     questions: tuple[tuple[str, str], ...] = ()
 
@@ -214,9 +217,10 @@ class Answering(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         text = request["messages"][-1]["content"]
         letter = next(letter for question, letter in self.questions if question in text)
-        said = f"Not <<< {'ABCD'['ABCD'.index(letter) - 2]} >>>, so <<< {letter} >>>"
+        said = f"Not <<< {'ABCD'['ABCD'.index(letter) - 2]} >>>, so <<< {letter} >>>" if letter else "I can't tell."
         body = json.dumps({
-            "id": "1", "object": "chat.completion", "created": 1, "model": "stub", "usage": {},
+            "id": "1", "object": "chat.completion", "created": 1, "model": "stub",
+            "usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7},
             "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}],
         }).encode()  # fmt: skip
         self.send_response(200)
@@ -277,3 +281,62 @@ def test_lm_eval_gets_the_known_accuracy_and_its_samples_come_back(
         said = json.loads(capsys.readouterr().out)
         assert said["statuses"] == {"correct": COUNT - len(WRONG), "wrong": len(WRONG)}
         assert said["graded_apart"] == 0
+
+
+def traces(folder: Path) -> list[dict[str, Any]]:
+    """What vf-eval wrote of every rollout."""
+    (file,) = folder.rglob("traces.jsonl")
+    return [trace for episode in lines(file) for trace in episode["traces"]]
+
+
+def vf_eval(tool: RealTool, folder: Path, model: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """The rollouts of a taskset that is installed in ``folder`` with a model of these answers, two a question."""
+    out = folder.with_name(f"{folder.name}-out")
+    with answering(model) as url:
+        tool.run(tool.python.with_name("vf-eval"), "backtrader-bench-v1", "--env.agent.runtime.type", "subprocess",
+                 "--no-push", "--no-rich", "-m", "stub", "-r", "2", "-c", "2", "-o", out, "--client.base-url",
+                 url.removesuffix("/chat/completions"), "--client.api-key-var", "OPENAI_API_KEY",
+                 cwd=out.parent, packages=folder)  # fmt: skip
+    found = traces(out)
+    assert len(found) == 2 * COUNT and all(one["ok"] and not one["tools"] for one in found)
+    return found
+
+
+def test_verifiers_gets_the_known_accuracy(real_tool: Tool, bank: Path, tmp_path: Path) -> None:
+    tool = real_tool("verifiers")
+    export("verifiers", bank, tmp_path / "keys")
+    export("verifiers", bank, tmp_path / "sealed", answers=False)
+    rows = lines(tmp_path / "keys" / "backtrader_bench_v1" / "questions.jsonl")
+    model = list(zip([row["prompt"] for row in rows], answers(bank), strict=True))
+    pip = ("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", "installed", "./keys")
+    subprocess.run([sys.executable, *pip], check=True, cwd=tmp_path)
+    found = vf_eval(tool, tmp_path / "installed", model)
+    right = {one["task"]["key"]: one["rewards"]["right"]["score"] for one in found}
+    assert [right[row["id"]] for row in rows] == [float(place not in WRONG) for place in range(COUNT)]
+    assert {one["metrics"]["answered"] for one in found} == {1.0}
+    silent = [(question, letter if place else "") for place, (question, letter) in enumerate(model)]
+    found = vf_eval(tool, tmp_path / "sealed", silent)
+    assert not any(one["rewards"] or "answer" in one["task"]["data"] for one in found)
+    assert {one["task"]["key"] for one in found if not one["metrics"]["answered"]} == {rows[0]["id"]}
+
+
+@pytest.mark.parametrize(("name", "begin", "model"), [
+    ("inspect", "inspect eval", "mockllm/model"), ("lm-eval", "lm_eval", "dummy"), ("hf", "python", ""),
+    ("verifiers", "vf-eval", "stub --dry-run"),
+])  # fmt: skip
+def test_the_commands_of_the_page_run(
+    name: str, begin: str, model: str, real_tool: Tool, bank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of docs/exports.md that are the tools' own, after those of ours that make what they read."""
+    tool = real_tool(name)
+    monkeypatch.chdir(tmp_path)
+    shown = [one.line for one in commands((CHECKOUT / "docs" / "exports.md").read_text())]
+    for line in shown:
+        if line.startswith("bench export ") and "last" not in line:
+            assert run([*words(line), "--no-tapes"] if " hf " in line else words(line)) == 0
+    theirs = [line for line in shown if line.startswith(begin)]
+    assert theirs
+    for line in theirs:
+        program, *rest = shlex.split(line.replace("MODEL", model))
+        script = [] if program == "python" else [tool.python.parent / program]
+        tool.run(*script, *rest, cwd=tmp_path, packages=tmp_path / "taskset")
