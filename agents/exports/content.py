@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.agents.exports import canary as canaries
-from backtrader_bench.records import LETTERS, is_published
+from backtrader_bench.records import LETTERS, MINED, is_published
 from backtrader_bench.templates.prompts import OPTION, stem_of_published, user_text
 from backtrader_bench.templates.render import INTRODUCTION
 
@@ -36,6 +36,7 @@ class Entry:
     record: Mapping[str, Any]
     """The record; in a sealed export nothing but its public part."""
     tape: TapeRef | None
+    """None where the record names no bars."""
     where: str
     """``FILE, line N``."""
 
@@ -76,7 +77,8 @@ def entry_of(asked: Asking, record: Mapping[str, Any] | None = None) -> Entry:
         options={letter: asked.options[letter] for letter in LETTERS},
         key=asked.key if record is None else None,
         record=asked.record if record is None else record,
-        tape=asked.tape,
+        # What a mined question names as its bars is its program.
+        tape=None if asked.record.get("scheme") == MINED else asked.tape,
         where=asked.where,
     )
 

@@ -22,13 +22,13 @@ from backtrader_bench.agents.exports.content import Content, canary_of, entry_of
 from backtrader_bench.agents.runs.questions import asking, read_questions
 from backtrader_bench.errors import RecordError
 from backtrader_bench.market import pins
-from backtrader_bench.records import MINED, parse_json
+from backtrader_bench.records import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from backtrader_bench.agents.exports.content import Entry
-    from backtrader_bench.agents.exports.sealing import Revealed, Sealed
+    from backtrader_bench.agents.exports.sealing import Guesses, Revealed, Sealed
     from backtrader_bench.agents.runs.questions import Asking
     from backtrader_bench.market.tape import Tape
 
@@ -57,6 +57,8 @@ class Wish:
     data: Path | None = None
     """Where bars are looked for instead of the store."""
     force: bool = False
+    session_seed: Callable[[str], int | None] = lambda run: None
+    """The seed of a mining session; None where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,8 @@ class Made:
     files: tuple[str, ...]
     canary: str
     sealed: Path | None
-    guessable: int
-    """Questions of a sealed export whose build can be repeated by guessing its seed."""
+    guesses: Guesses
+    """Questions of a sealed export whose keys follow from a seed that can be guessed."""
 
 
 def export(wish: Wish) -> Made:
@@ -96,9 +98,9 @@ def export(wish: Wish) -> Made:
         **({"commitments": {one.id: sealing.commitment(one) for one in sealed}} if sealed else {}),
     }  # fmt: skip
     written = _write(wish, files, tapes, about, sealed_path, sealed)
-    guessable = sealing.guessable(one.record for one in asked) if sealed else 0
+    guesses = sealing.guessable((one.record for one in asked), wish.session_seed) if sealed else sealing.Guesses()
     return Made(
-        wish.folder, len(content.entries), questions.duplicates, tuple(written["files"]), canary, sealed_path, guessable
+        wish.folder, len(content.entries), questions.duplicates, tuple(written["files"]), canary, sealed_path, guesses
     )
 
 
@@ -157,7 +159,7 @@ def _tapes(content: Content, wish: Wish) -> dict[str, Tape]:
     """The bars of all questions that name some, by hash. Mined questions make theirs themselves."""
     found: dict[str, Tape] = {}
     for entry in content.entries:
-        if entry.tape is None or entry.record.get("scheme") == MINED or entry.tape.sha256 in found:
+        if entry.tape is None or entry.tape.sha256 in found:
             continue
         config = entry.record["config"]
         found[entry.tape.sha256] = pins.find(

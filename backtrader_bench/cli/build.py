@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from backtrader_bench.cli.numbers import Seed
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # The help texts stand here as well as in mcq_builder.settings, so that `bench build --help` needs no import of it; a
@@ -32,7 +34,8 @@ def _value(*names: str, **more: Any) -> Callable[[F], F]:
 @click.option("--strategy", multiple=True, help="Strategy to ask about; repeatable, or all. [sma_crossover]")
 @_value("--strategy-params", help="JSON object of parameters, or of such objects by strategy.")
 @_value("--num-questions", "-n", type=int, help="How many, split evenly over the tiers. [30]")
-@_value("--seed", type=int, help="The same settings and seed give the same bytes. [42]")
+@_value("--seed", type=Seed(), help="The same settings and seed give the same bytes; random draws one that nobody "
+        "guesses, for banks whose keys are to be sealed. [42]")
 @_value("--difficulty", help="easy, medium, hard, all or a comma list. [all]")
 @click.option("--template", multiple=True, help="Only this template; repeatable.")
 @click.option("--all-templates", is_flag=True, default=None, help="One question of every template and strategy.")
@@ -65,6 +68,7 @@ def build(**options: Any) -> int:
     bench build
     bench build --strategy all -n 150 --jobs 2 -o bank.jsonl
     bench build --data csv:prices.csv --symbol ACME --difficulty hard
+    bench build --seed random -o secret.jsonl           a bank to publish without its keys
     bench build --data synthetic:hard:7 --symbol SYNX --all-templates
     bench build --strategy macd_crossover --strategy-params '{"pfast": 8, "pslow": 21}'
     bench build --symbol MSFT --data yfinance --start-date 2020-01-01 --end-date 2024-01-01

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -18,3 +18,21 @@ class Finite(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number
+
+
+class Seed(click.ParamType):
+    """A whole number, or ``random``."""
+
+    name = "integer|random"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number or the word; a usage error for anything else."""
+        if value == "random" or (isinstance(value, int) and not isinstance(value, bool)):
+            return value
+        try:
+            return int(value) if isinstance(value, str) else self._refuse(value, param, ctx)
+        except ValueError:
+            return self._refuse(value, param, ctx)
+
+    def _refuse(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
+        self.fail(f"{value!r} is no whole number, nor the word random.", param, ctx)
