@@ -71,6 +71,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     stand_in(programs / "claude", said_by_claude)
     stand_in(programs / "codex", said_by_codex)
     monkeypatch.setenv("PATH", f"{programs}:{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin")
+    for variable in ("BENCH_CLAUDE", "BENCH_CODEX"):
+        monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-dummy")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-dummy")
     return tmp_path
