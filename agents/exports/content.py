@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import hashlib
+import keyword
 import re
+import sys
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -98,9 +101,19 @@ def literal(text: str) -> str:
     return "(\n" + "".join(f"    {line!r}\n" for line in lines) + ")"
 
 
+TAKEN = frozenset((
+    "accuracy", "as_asked", "choice", "generate", "grouped", "json_dataset", "multiple", "multiple_choice", "pattern",
+    "stderr", "system_message", "task", "utils", "questions", "inspect_ai", "lm_eval", "datasets", "verifiers", "httpx",
+))  # fmt: skip
+"""What files of exports call something else by, and the tools that load them."""
+
+
 def task_name(text: str) -> str:
-    """``text`` as tasks can be called: lower case letters, digits and underscores."""
-    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "backtrader_bench"
+    """``text`` as tasks, and the files and functions that hold them, can be called: lower case letters, digits and
+    underscores; after ``bench_`` where it is no name in Python, or one that means something else there."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "backtrader_bench"
+    other = name in TAKEN or name in dir(builtins) or name in sys.stdlib_module_names or keyword.iskeyword(name)
+    return f"bench_{name}" if other or name[0].isdigit() else name
 
 
 def canary_of(ids: Iterable[str]) -> str:

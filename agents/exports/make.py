@@ -20,7 +20,7 @@ from backtrader_bench.agents.exports import (
 )
 from backtrader_bench.agents.exports.content import Content, canary_of, entry_of, lists_options, task_name
 from backtrader_bench.agents.runs.questions import asking, read_questions
-from backtrader_bench.errors import RecordError
+from backtrader_bench.errors import BenchError, RecordError
 from backtrader_bench.market import pins
 from backtrader_bench.records import parse_json
 
@@ -81,10 +81,10 @@ def export(wish: Wish) -> Made:
     UsageError, StoreError, RecordError: the input, or the place. MissingError: bars are not found.
     """
     folders.sweep(wish.folder)
-    folders.check_place(wish.folder, force=wish.force)
+    replaces = folders.check_place(wish.folder, force=wish.force)
     sealed_path = _sealed_path(wish)
     if sealed_path is not None:
-        folders.check_sealed_place(sealed_path, wish.folder)
+        folders.check_sealed_place(sealed_path, wish.folder, belongs=_belongs(sealed_path, wish.folder))
     questions = read_questions(wish.files)
     asked = questions.items
     canary = canaries.check(wish.canary) if wish.canary else canary_of(one.id for one in asked)
@@ -97,7 +97,7 @@ def export(wish: Wish) -> Made:
         "canary": canary, "keys": "sealed" if content.sealed else "included",
         **({"commitments": {one.id: sealing.commitment(one) for one in sealed}} if sealed else {}),
     }  # fmt: skip
-    written = _write(wish, files, tapes, about, sealed_path, sealed)
+    written = _write(wish, files, tapes, about, replaces, sealed_path, sealed)
     guesses = sealing.guessable((one.record for one in asked), wish.session_seed) if sealed else sealing.Guesses()
     return Made(
         wish.folder, len(content.entries), questions.duplicates, tuple(written["files"]), canary, sealed_path, guesses
@@ -109,6 +109,19 @@ def _sealed_path(wish: Wish) -> Path | None:
         return None
     absolute = Path(wish.folder.absolute())
     return wish.sealed or absolute.with_name(absolute.name + ".sealed.jsonl")
+
+
+def _belongs(sealed_path: Path, folder: Path) -> bool:
+    """Whether a file in the keys' place is no sealed file, or goes with the export in ``folder``."""
+    try:
+        sealed = sealing.read_sealed(store.read_lines(sealed_path), str(sealed_path)) if sealed_path.is_file() else []
+    except BenchError:
+        return True
+    try:
+        promised = folders.read_manifest(folder).get("commitments") or {}
+    except BenchError:
+        promised = {}
+    return not sealed or any(promised.get(one.id) == sealing.commitment(one) for one in sealed)
 
 
 def _content(wish: Wish, asked: Sequence[Asking], canary: str) -> tuple[Content, list[Sealed]]:
@@ -170,7 +183,7 @@ def _tapes(content: Content, wish: Wish) -> dict[str, Tape]:
 
 def _write(
     wish: Wish, files: Mapping[str, bytes], tapes: Mapping[str, Tape], about: Mapping[str, Any],
-    sealed_path: Path | None, sealed: Sequence[Sealed],
+    replaces: str | None, sealed_path: Path | None, sealed: Sequence[Sealed],
 ) -> dict[str, Any]:  # fmt: skip
     def everything() -> Iterator[tuple[str, bytes]]:
         yield from files.items()
@@ -181,9 +194,10 @@ def _write(
     if sealed_path is not None:
         folders.write_sealed(sealed_path, sealing.sealed_file(sealed, str(about["name"])))
     try:
-        return folders.write(wish.folder, everything(), about)
+        return folders.write(wish.folder, everything(), about, replaces)
     except BaseException:
-        if sealed_path is not None:
+        # Once the export is in its place its keys stay, even where what it replaced could not be removed any more.
+        if sealed_path is not None and not folders.stands(wish.folder, about):
             sealed_path.unlink(missing_ok=True)
         raise
 

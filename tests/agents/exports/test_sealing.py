@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import secrets
+import shutil
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from backtrader_bench.agents.exports import folder as folders
 from backtrader_bench.agents.exports import make, sealing
 from backtrader_bench.agents.runs import names
 from backtrader_bench.cli.main import run
@@ -361,3 +363,57 @@ def test_what_is_no_sealed_file_is_one_line(
     assert run(["reveal", str(tmp_path / "out.sealed.jsonl"), str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 2 and "Traceback" not in said
+
+
+@pytest.mark.parametrize("when", ["putting aside", "renaming", "renamed", "removing"])
+def test_an_interrupt_leaves_the_export_with_its_keys_or_neither(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever export stands there after Ctrl-C: its keys are there, and no keys without one."""
+    file, out = bank(tmp_path / "bank.jsonl"), tmp_path / "out"
+    first = sealed_export("md", file, out)
+
+    def interrupted(*words: Any, **named: Any) -> None:
+        raise KeyboardInterrupt
+
+    rmtree, replace = shutil.rmtree, Path.replace
+
+    def remove(path: Path, *words: Any, **named: Any) -> None:
+        interrupted() if path.name.endswith(folders.OLD) else rmtree(path, *words, **named)
+
+    def rename(path: Path, target: Path) -> Path:
+        if path.name.endswith(folders.NEW) and when == "renaming":
+            interrupted()
+        found = replace(path, target)
+        # The signal comes when the system call has returned.
+        if (when == "renamed" and path.name.endswith(folders.NEW)) or (
+            when == "putting aside" and target.name.endswith(folders.OLD)
+        ):
+            interrupted()
+        return found
+
+    with monkeypatch.context() as patched:
+        if when == "removing":
+            patched.setattr(folders.shutil, "rmtree", remove)
+        else:
+            patched.setattr(Path, "replace", rename)
+        with pytest.raises(KeyboardInterrupt):
+            export("md", file, out, answers=False, sealed=tmp_path / "second.jsonl", force=True)
+    made = (tmp_path / "second.jsonl").exists()
+    assert made is (when in ("renamed", "removing"))
+    assert run(["reveal", str(tmp_path / "second.jsonl" if made else first), str(out)]) == 0
+
+
+def test_keys_that_belong_to_no_export_are_said_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What kill -9 leaves between keys and folder."""
+    file = bank(tmp_path / "bank.jsonl")
+    keys = sealed_export("csv", file, tmp_path / "out")
+    words = ["export", "csv", str(file), "-o", str(tmp_path / "out"), "--no-answers"]
+    assert run([*words, "--force"]) == 2
+    assert "killed" not in capsys.readouterr().err
+    shutil.rmtree(tmp_path / "out")
+    assert run(words) == 2
+    assert "is not the export that these belong to, and one that was killed" in capsys.readouterr().err
+    keys.write_text("notes of mine")
+    assert run(words) == 2
+    assert "killed" not in capsys.readouterr().err
