@@ -126,6 +126,8 @@ class Revealed:
     """One line each; none when every key is the one that was committed to."""
     bank: tuple[bytes, ...] = ()
     """The records as they were, in the bank's order; only where there are no problems."""
+    notes: tuple[str, ...] = ()
+    """What could not be told."""
 
 
 def reveal(

@@ -235,6 +235,52 @@ def change_a_table(keys: Path, folder: Path) -> None:
     (folder / "questions.csv").write_text("other")
 
 
+DATA = {
+    "inspect": "questions.jsonl", "lm-eval": "questions.jsonl", "hf": "test.jsonl", "csv": "questions.csv",
+    "verifiers": "backtrader_bench_v1/questions.jsonl", "md": "questions.md",
+}  # fmt: skip
+
+
+def write_others(folder: Path, name: str, data: bytes | None, **about: Any) -> None:
+    """A file of an export as a publisher can have it who changes it, or leaves it out, before the publishing."""
+    manifest = {**json.loads((folder / "bench-export.json").read_bytes()), **about}
+    if data is None:
+        del manifest["files"][name]
+    else:
+        (folder / name).write_bytes(data)
+        manifest["files"][name] = hashlib.sha256(data).hexdigest()
+    (folder / "bench-export.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("form", make.FORMATS)
+def test_what_people_load_is_held_against_the_public_records(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other options than the sealed ones in the file that people load, from the very beginning."""
+    keys, out = sealed_export(form, bank(tmp_path / "bank.jsonl"), tmp_path / "out"), tmp_path / "out"
+    words = ["reveal", str(keys), str(out), "--json"]
+    assert run(words) == 0
+    was = (out / DATA[form]).read_bytes()
+    swapped = was.replace(b"$2.50", b"$x").replace(b"$1.50", b"$2.50").replace(b"$x", b"$1.50")
+    if swapped == was:  # Markdown escapes them
+        swapped = was.replace(b"2.50", b"x").replace(b"1.50", b"2.50").replace(b"x", b"1.50")
+    assert swapped != was
+    for name, data in ((DATA[form], swapped), (DATA[form], None), ("more.txt", b"")):
+        capsys.readouterr()
+        write_others(out, name, data)
+        assert run([*words, "-o", str(tmp_path / "back.jsonl")]) == 1
+        (problem,) = json.loads(capsys.readouterr().out)["problems"]
+        assert problem.startswith(f"{name} is not ") and not (tmp_path / "back.jsonl").exists()
+        write_others(out, DATA[form], was)
+    # Another version may write other words: that is no proof of anything.
+    write_others(out, "more.txt", None)
+    write_others(out, DATA[form], swapped, version="0.0.1")
+    capsys.readouterr()
+    assert run(words) == 0
+    (note,) = json.loads(capsys.readouterr().out)["notes"]
+    assert note.startswith(f"{DATA[form]} is not ") and "backtrader-bench 0.0.1 wrote it" in note
+
+
 CHANGES = [change_key, swap_keys, leave_one_out, change_nonce, change_option, change_option_and_hash, change_a_table]
 
 
