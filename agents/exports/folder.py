@@ -82,7 +82,7 @@ def _standing(folder: Path) -> str | None:
 def stands(folder: Path, about: Mapping[str, Any]) -> bool:
     """Whether the export in ``folder`` is the one with these commitments."""
     try:
-        return read_manifest(folder).get("commitments") == about["commitments"]
+        return bool(read_manifest(folder).get("commitments") == about["commitments"])
     except (StoreError, RecordError):
         return False
 

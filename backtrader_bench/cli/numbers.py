@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+
+if TYPE_CHECKING:
+    _Kind = click.ParamType[Any]  # generic for type checkers alone, in all versions of click
+else:
+    _Kind = click.ParamType
 
 
 class Finite(click.FloatRange):
@@ -20,7 +25,7 @@ class Finite(click.FloatRange):
         return number
 
 
-class Seed(click.ParamType):
+class Seed(_Kind):
     """A whole number, or ``random``."""
 
     name = "integer|random"
