@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from backtrader_bench.cli import kinds
+from backtrader_bench.cli.numbers import Seed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +38,8 @@ def _value(*names: str, **more: Any) -> Callable[[F], F]:
               help="Strategy to ask about; repeatable, or all. [sma_crossover]")
 @_value("--strategy-params", type=kinds.JsonObject(), help="JSON object of parameters, or of such objects by strategy.")
 @_value("--num-questions", "-n", type=int, help="How many, split evenly over the tiers. [30]")
-@_value("--seed", type=int, help="The same settings and seed give the same bytes. [42]")
+@_value("--seed", type=Seed(), help="The same settings and seed give the same bytes; random draws one that nobody "
+        "guesses, for banks whose keys are to be sealed. [42]")
 @_value("--difficulty", type=kinds.Words(kinds.tiers, commas=True),
         help="easy, medium, hard, all or a comma list. [all]")
 @click.option("--template", multiple=True, type=kinds.Words(kinds.templates, commas=True),
@@ -73,6 +75,7 @@ def build(**options: Any) -> int:
     bench build
     bench build --strategy all -n 150 --jobs 2 -o bank.jsonl
     bench build --data csv:prices.csv --symbol ACME --difficulty hard
+    bench build --seed random -o secret.jsonl           a bank to publish without its keys
     bench build --data synthetic:hard:7 --symbol SYNX --all-templates
     bench build --strategy macd_crossover --strategy-params '{"pfast": 8, "pslow": 21}'
     bench build --symbol MSFT --data yfinance --start-date 2020-01-01 --end-date 2024-01-01

@@ -39,7 +39,8 @@ COUNT = click.IntRange(1, 100_000)
 @click.option("--with-tools-timeout", type=SECONDS, metavar="S", help="Seconds. [180]")
 @click.option("--choice-perturbations", type=click.IntRange(3, 200), help="Seeds that give wrong options. [8]")
 @click.option("--seed-step", type=click.IntRange(1, 10**6), help="Distance between those seeds. [1009]")
-@click.option("--seed", type=click.IntRange(0, 2**53), help="Of the session. [drawn, and kept with it]")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1),
+              help="Of the session; who knows it can make its questions again. [drawn, and kept with it]")
 @click.option("--category", type=kinds.Words(kinds.categories), metavar="NAME",
               help="Ask for this category alone; --help lists them at the end.")
 @click.option("--no-steer", is_flag=True, help="Leave the category to the generator.")
