@@ -184,6 +184,13 @@ def is_published(fields: Mapping[str, Any]) -> bool:
     return "question" in fields and "schema_version" not in fields and "template_params" not in fields
 
 
+def check_version(fields: Mapping[str, Any], where: str) -> None:
+    """RecordError for a decoded line whose schema this version doesn't know; one without any may be published."""
+    version = fields.get("schema_version", SCHEMA_VERSION)
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        raise RecordError(f"{where}: schema_version {version!r} is unknown; this version reads {SCHEMA_VERSION}")
+
+
 def to_question(fields: Any, where: str) -> Question:
     """The typed record of one decoded line of ours; RecordError names ``where`` and the field."""
     if not isinstance(fields, dict):
@@ -208,8 +215,14 @@ PRIVATE_FIELDS = (
 
 
 def public_part(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A decoded record without what leads to its key: the private fields, and how a hidden world's bars were made."""
+    """A decoded record without what leads to its key: the private fields, how a hidden world's bars were made, and the
+    hash of a mined question's program, which would say of any program whether it is the one."""
     public = {name: value for name, value in fields.items() if name not in PRIVATE_FIELDS}
+    if fields.get("scheme") == MINED:
+        if isinstance(public.get("tape"), dict):
+            public["tape"] = {**public["tape"], "sha256": ""}
+        if isinstance(public.get("config"), dict):
+            public["config"] = {name: value for name, value in public["config"].items() if name != "verifier_sha256"}
     if fields.get("scheme") in HIDDEN_SCHEMES and isinstance(public.get("tape"), dict):
         public["tape"] = {**public["tape"], "source": "hidden"}
     return public

@@ -18,6 +18,7 @@ from backtrader_bench import __version__, store
 from backtrader_bench.errors import RecordError, StoreError
 from backtrader_bench.market import pins
 from backtrader_bench.mcq_builder.refs import tape_ref
+from backtrader_bench.mcq_builder.seeds import DRAWN
 from backtrader_bench.records import parse_json, to_line
 
 if TYPE_CHECKING:
@@ -29,13 +30,17 @@ if TYPE_CHECKING:
 
 
 def default_name(settings: Settings, tape: Tape) -> str:
-    """A file name made of the settings; those it does not spell out are in eight digits of their hash."""
+    """A file name made of the settings; those it does not spell out are in eight digits of their hash.
+
+    Names of files turn up on pages and in messages, so that a seed which is to stay secret is not in them.
+    """
     digest = hashlib.sha256(json.dumps([asdict(settings), tape.sha256], sort_keys=True).encode()).hexdigest()
     strategies = settings.strategy[0] if len(settings.strategy) == 1 else f"{len(settings.strategy)}strategies"
     count = "all-templates" if settings.all_templates else f"n{settings.num_questions}"
     symbol = re.sub(r"[^A-Za-z0-9.-]", "_", settings.symbol)
     tiers = "all" if len(settings.difficulty) == 3 else "-".join(settings.difficulty)
-    return f"{symbol}_{strategies}_{tiers}_{count}_seed{settings.seed}_{digest[:8]}.jsonl"
+    seed = settings.seed if settings.seed < DRAWN else "-random"
+    return f"{symbol}_{strategies}_{tiers}_{count}_seed{seed}_{digest[:8]}.jsonl"
 
 
 def manifest_path(bank: Path) -> Path:

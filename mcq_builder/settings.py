@@ -12,6 +12,7 @@ from backtrader_bench.backtest.result import Sizing
 from backtrader_bench.backtest.strategies import REGISTRY, Params, strategy_named
 from backtrader_bench.errors import RecordError, StoreError, UsageError
 from backtrader_bench.market import sources
+from backtrader_bench.mcq_builder.seeds import RANDOM, drawn_seed
 from backtrader_bench.records import HIDDEN_SCHEMES, parse_json
 from backtrader_bench.templates.registry import TEMPLATES
 from backtrader_bench.templates.template import TIERS
@@ -158,6 +159,10 @@ def _tiers(name: str, value: Any) -> tuple[str, ...]:
     return tuple(tier for tier in TIERS if tier in chosen)
 
 
+def _seed(name: str, value: Any) -> int:
+    return drawn_seed() if value == RANDOM else integer(0, 2**63 - 1)(name, value)
+
+
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise UsageError(f"{name} is {value!r}; it must be true or false")
@@ -202,7 +207,7 @@ SETTINGS: dict[str, Setting] = {
     "strategy": Setting(("sma_crossover",), words(tuple(REGISTRY), "all"), "strategies to ask about, or all"),
     "strategy_params": Setting({}, _params, "JSON object of parameters, or of such objects by strategy"),
     "num_questions": Setting(30, integer(1, MOST_QUESTIONS), "how many questions, split evenly over the tiers"),
-    "seed": Setting(42, integer(0, 2**63 - 1), "the same settings and seed give the same bytes"),
+    "seed": Setting(42, _seed, "the same settings and seed give the same bytes; random: one that can't be guessed"),
     "difficulty": Setting(tuple(TIERS), _tiers, "easy, medium, hard, all or a comma list"),
     "template": Setting((), _templates, "only these templates; empty: all of the tiers"),
     "all_templates": Setting(False, _flag, "one question of every template, instead of a number"),

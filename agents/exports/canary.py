@@ -22,6 +22,8 @@ PREFIX = "backtrader-bench-canary-"
 ANY = re.compile(rb"backtrader-bench-canary-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 SHORTEST = 12
 """Characters of a canary: anything shorter turns up by itself."""
+OPENED = re.compile(r"/dev/stdin|/(?:dev|proc/self)/fd/[0-9]+")
+"""Pipes that a shell opened for this process; any other pipe may have nobody at its end."""
 CHUNK = 2**20
 OVERLAP = 2**10
 """Bytes that are looked at twice, so that a canary on an edge between two chunks is seen: the longest is as long."""
@@ -83,8 +85,10 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
             yield from sorted(one for one in path.rglob("*") if one.is_file() and not one.is_symlink())
-        elif path.exists():
+        elif path.is_file() or (path.is_fifo() and OPENED.fullmatch(str(path))):
             yield path
+        elif path.exists():
+            raise StoreError(f"{path} is no file or folder, and reading it might never end")
         else:
             raise StoreError(f"{path}: there is no such file or folder")
 

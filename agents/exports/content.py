@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
 import hashlib
+import keyword
 import re
+import sys
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.agents.exports import canary as canaries
-from backtrader_bench.records import LETTERS, is_published
+from backtrader_bench.records import LETTERS, MINED, is_published
 from backtrader_bench.templates.prompts import OPTION, stem_of_published, user_text
 from backtrader_bench.templates.render import INTRODUCTION
 
@@ -36,6 +39,7 @@ class Entry:
     record: Mapping[str, Any]
     """The record; in a sealed export nothing but its public part."""
     tape: TapeRef | None
+    """None where the record names no bars."""
     where: str
     """``FILE, line N``."""
 
@@ -76,7 +80,8 @@ def entry_of(asked: Asking, record: Mapping[str, Any] | None = None) -> Entry:
         options={letter: asked.options[letter] for letter in LETTERS},
         key=asked.key if record is None else None,
         record=asked.record if record is None else record,
-        tape=asked.tape,
+        # What a mined question names as its bars is its program.
+        tape=None if asked.record.get("scheme") == MINED else asked.tape,
         where=asked.where,
     )
 
@@ -96,9 +101,19 @@ def literal(text: str) -> str:
     return "(\n" + "".join(f"    {line!r}\n" for line in lines) + ")"
 
 
+TAKEN = frozenset((
+    "accuracy", "as_asked", "choice", "generate", "grouped", "json_dataset", "multiple", "multiple_choice", "pattern",
+    "stderr", "system_message", "task", "utils", "questions", "inspect_ai", "lm_eval", "datasets", "verifiers", "httpx",
+))  # fmt: skip
+"""What files of exports call something else by, and the tools that load them."""
+
+
 def task_name(text: str) -> str:
-    """``text`` as tasks can be called: lower case letters, digits and underscores."""
-    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "backtrader_bench"
+    """``text`` as tasks, and the files and functions that hold them, can be called: lower case letters, digits and
+    underscores; after ``bench_`` where it is no name in Python, or one that means something else there."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "backtrader_bench"
+    other = name in TAKEN or name in dir(builtins) or name in sys.stdlib_module_names or keyword.iskeyword(name)
+    return f"bench_{name}" if other or name[0].isdigit() else name
 
 
 def canary_of(ids: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -48,15 +49,18 @@ def _mark(name: str) -> str:
     return hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
 
 
-def check_place(folder: Path, *, force: bool) -> None:
-    """StoreError or UsageError when no export can be written there; nothing is changed."""
+def check_place(folder: Path, *, force: bool) -> str | None:
+    """StoreError or UsageError when no export can be written there; nothing is changed.
+
+    What :func:`write` may replace: the hash of the manifest that stands there, None where nothing does.
+    """
     parent = folder.absolute().parent
     if not parent.is_dir():
         raise StoreError(f"{folder}: there is no folder {parent}; make it first or name another place")
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UsageError(f"{folder} is no folder; an export is one, name another place")
     if not folder.exists() or not any(folder.iterdir()):
-        return
+        return None
     if not _is_export(folder):
         # What else lies there is somebody's: --force replaces exports only.
         raise UsageError(f"{folder} exists and is no export of bench; name a new or empty folder")
@@ -64,6 +68,23 @@ def check_place(folder: Path, *, force: bool) -> None:
         raise UsageError(f"{folder} holds an export; --force replaces it, or name another folder")
     if strangers := _strangers(folder):
         raise UsageError(f"{folder} holds {strangers[0]}, which is not of the export; move it away first")
+    return _standing(folder)
+
+
+def _standing(folder: Path) -> str | None:
+    """The hash of a folder's manifest; None where there is none."""
+    try:
+        return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def stands(folder: Path, about: Mapping[str, Any]) -> bool:
+    """Whether the export in ``folder`` is the one with these commitments."""
+    try:
+        return bool(read_manifest(folder).get("commitments") == about["commitments"])
+    except (StoreError, RecordError):
+        return False
 
 
 def _is_export(folder: Path) -> bool:
@@ -81,10 +102,13 @@ def _strangers(folder: Path) -> list[str]:
     return sorted(name for name in there if name not in known and "__pycache__" not in name)
 
 
-def write(folder: Path, files: Iterable[tuple[str, bytes]], about: Mapping[str, Any]) -> dict[str, Any]:
+def write(
+    folder: Path, files: Iterable[tuple[str, bytes]], about: Mapping[str, Any], replaces: str | None
+) -> dict[str, Any]:
     """Write ``files`` (relative name, content) and a manifest with ``about`` as all of ``folder``; the manifest.
 
-    What stood there is replaced, :func:`check_place` allows it first. StoreError: the disk; nothing is left then.
+    ``replaces``: what :func:`check_place` found there. StoreError: the disk, or another export was written there
+    meanwhile; nothing is left then.
     """
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link
     beside = target.parent / f".bench-{os.getpid()}-{secrets.token_hex(4)}{NEW}"
@@ -98,7 +122,7 @@ def write(folder: Path, files: Iterable[tuple[str, bytes]], about: Mapping[str, 
             hashes[name] = hashlib.sha256(data).hexdigest()
         manifest = {"kind": KIND, "schema_version": EXPORT_VERSION, **about, "files": dict(sorted(hashes.items()))}
         _write_file(beside / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False).encode() + b"\n")
-        _swap(beside, target)
+        _swap(beside, target, replaces)
     except OSError as error:
         raise StoreError(f"cannot write {folder}: {error.strerror or error}") from None
     finally:
@@ -113,17 +137,31 @@ def _write_file(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _swap(new: Path, target: Path) -> None:
-    """Put ``new`` where ``target`` is; what was there comes back when that fails."""
-    if not target.exists() or not any(target.iterdir()):
-        new.replace(target)
+def _swap(new: Path, target: Path, replaces: str | None) -> None:
+    """Put ``new`` where ``target`` is, if that is still what it was; what was there comes back when that fails.
+
+    No lock is needed: a folder gives way to another by renaming only where it is empty, and one that was put aside is
+    looked at before it is given up.
+    """
+    taken = StoreError(f"{target}: another export was written there meanwhile; nothing of this one is left")
+    if replaces is None:
+        try:
+            new.replace(target)
+        except OSError as error:
+            raise (taken if error.errno in (errno.ENOTEMPTY, errno.EEXIST) else error) from None
         return
     aside = new.with_name(f"{new.name.removesuffix(NEW)}-{_mark(target.name)}{OLD}")
-    target.replace(aside)
     try:
+        try:
+            target.replace(aside)
+        except FileNotFoundError:
+            raise taken from None
+        if _standing(aside) != replaces:
+            raise taken
         new.replace(target)
     except BaseException:
-        aside.replace(target)
+        with suppress(OSError):  # in the way is then what another export just put there
+            aside.replace(target)
         raise
     with suppress(OSError):
         shutil.rmtree(aside)
@@ -176,16 +214,25 @@ def write_sealed(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-    except OSError as error:
+    except BaseException as error:
         path.unlink(missing_ok=True)
-        raise StoreError(f"cannot write {path}: {error.strerror}") from None
+        if isinstance(error, OSError):
+            raise StoreError(f"cannot write {path}: {error.strerror}") from None
+        raise
 
 
-def check_sealed_place(path: Path, folder: Path) -> None:
-    """UsageError, StoreError: keys can't be put there, because it lies in the export, or something is there."""
+def check_sealed_place(path: Path, folder: Path, *, belongs: bool) -> None:
+    """UsageError, StoreError: keys can't be put there, because it lies in the export, or something is there.
+
+    ``belongs``: whether what is there may be of use to somebody.
+    """
     inside, outside = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
     if outside == inside or outside in inside.parents:
         raise UsageError(f"--sealed {path} lies in the export's folder, which is to hold no key; name another place")
     if path.exists() or path.is_symlink():
-        raise StoreError(f"{path} exists: sealed keys are never replaced; move it away or name another place")
+        orphan = "" if belongs else (
+            f"; {folder} is not the export that these belong to, and one that was killed leaves such a file: delete it "
+            "if you have no export elsewhere that it is for"
+        )  # fmt: skip
+        raise StoreError(f"{path} exists: sealed keys are never replaced; move it away or name another place{orphan}")
     store.check_target(path)

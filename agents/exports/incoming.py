@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from backtrader_bench.attempts import Cost, ErrorKind, Failure, ToolCall, Usage
 from backtrader_bench.errors import BenchError, MissingError, RecordError, StoreError
-from backtrader_bench.records import LETTERS, parse_json
+from backtrader_bench.records import LETTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Tool = Literal["inspect", "lm-eval"]
 Kind = Literal["inspect", "lm-eval", "questions"]
+LONGEST_NAME = 200
+"""Characters of a name: of a model, a task, a version."""
 NO_READER = (
     "{path}: reading .eval logs needs Inspect: pip install 'backtrader-bench[inspect]', or let the Inspect that wrote "
     "it convert it: inspect log convert {path} --to json --output-dir ."
@@ -72,7 +76,7 @@ def kind_of(path: Path) -> Kind:
         return "inspect"
     if path.suffix == ".json":
         return "inspect"
-    fields = parse_json(line, f"{path}, line 1")
+    fields = _lm_line(line, f"{path}, line 1")
     if isinstance(fields, dict) and "doc" in fields and "resps" in fields:
         return "lm-eval"
     if isinstance(fields, dict) and "question" in fields:
@@ -91,6 +95,36 @@ def read_log(path: Path, model: str | None = None) -> Log:
     return _inspect(path, model) if kind_of(path) == "inspect" else _lm_eval(path, model)
 
 
+def name_of(value: Any, what: str, where: str) -> str | None:
+    """A name in a log, None for none; RecordError: it can't be one."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value) > LONGEST_NAME:
+        hint = "; --agent NAME gives another" if what == "model" else ""
+        raise RecordError(f"{where}: the {what} is no text of at most {LONGEST_NAME} characters{hint}")
+    return value
+
+
+def _when(value: Any, where: str, read: Callable[[Any], datetime] = datetime.fromisoformat) -> str | None:
+    """A time as attempts have it: UTC, ISO 8601, to the second."""
+    if value is None:
+        return None
+    try:
+        found = read(value)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
+    except (ValueError, TypeError, OverflowError, OSError):
+        raise RecordError(f"{where}: {str(value)[:40]!r} is no time") from None
+
+
+def _options(listed: Any, where: str) -> dict[str, str] | None:
+    """The options as they were shown, None where the log doesn't say."""
+    if not listed:
+        return None
+    if not isinstance(listed, list) or len(listed) != len(LETTERS) or not all(isinstance(one, str) for one in listed):
+        raise RecordError(f"{where}: the choices are not four texts, as those of the questions are")
+    return dict(zip(LETTERS, listed, strict=True))
+
+
 # Inspect ----------------------------------------------------------------------------------------------------------
 
 
@@ -103,11 +137,12 @@ def _inspect(path: Path, model: str | None) -> Log:
     spec, samples = fields["eval"], fields.get("samples")
     if not isinstance(samples, list) or not samples:
         raise RecordError(f"{path}: the log holds no samples; it was written with --no-log-samples, or is not finished")
-    name = model or str(spec.get("model") or "unknown")
+    name = name_of(model or spec.get("model"), "model", str(path)) or "unknown"
     heard = tuple(_sample(one, name, f"{path}, sample {place}") for place, one in enumerate(samples, 1))
     packages = spec.get("packages")
-    version = packages.get("inspect_ai") if isinstance(packages, dict) else None
-    return Log("inspect", str(spec.get("task") or ""), version, spec.get("created"), heard)
+    version = name_of(packages.get("inspect_ai"), "version", str(path)) if isinstance(packages, dict) else None
+    task = name_of(spec.get("task"), "task", str(path)) or ""
+    return Log("inspect", task, version, _when(spec.get("created"), str(path)), heard)
 
 
 def _log_fields(path: Path) -> Any:
@@ -121,13 +156,17 @@ def _log_fields(path: Path) -> Any:
         return _unzipped(path)
     except NotImplementedError:  # a compression that this Python's zipfile doesn't know
         return _by_inspect(path)
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+    except (
+        zipfile.BadZipFile, zlib.error, KeyError, ValueError, OSError, EOFError, RuntimeError, TypeError,
+    ) as error:  # fmt: skip
         raise RecordError(f"{path}: this is no whole Inspect log: {error}") from None
 
 
 def _unzipped(path: Path) -> Any:
     with zipfile.ZipFile(path) as file:
         fields = json.loads(file.read("header.json"))
+        if not isinstance(fields, dict):
+            raise ValueError("its header is no object")
         names = sorted(name for name in file.namelist() if name.startswith("samples/"))
         fields["samples"] = [json.loads(file.read(name)) for name in names]
     return fields
@@ -151,18 +190,21 @@ def _sample(sample: Any, model: str, where: str) -> Heard:
         choices = output.get("choices") or [{}]
         first = choices[0]
         message = first.get("message") or {}
-        listed = sample.get("choices")
+        if isinstance(sample["epoch"], bool) or not isinstance(sample["epoch"], int):
+            raise RecordError(f"{where}: the epoch is no whole number")
         return Heard(
-            question=str(sample["id"]), model=model, text=_text(message.get("content")), epoch=int(sample["epoch"]),
-            options=dict(zip(LETTERS, listed, strict=True)) if listed and len(listed) == 4 else None,
+            question=str(sample["id"]), model=model, text=_text(message.get("content")), epoch=sample["epoch"],
+            options=_options(sample.get("choices"), where),
             error=_failure(sample.get("error") or {"message": output["error"]} if _failed(sample, output) else None),
             timed_out=(sample.get("limit") or {}).get("type") in ("time", "working"),
             refused=first.get("stop_reason") == "content_filter",
             usage=_tokens(output.get("usage")), cost=_cost(output.get("usage")),
             tool_calls=_calls(sample.get("messages") or ()),
-            started=sample.get("started_at"), seconds=sample.get("total_time") or output.get("time"),
+            started=_when(sample.get("started_at"), where), seconds=sample.get("total_time") or output.get("time"),
             their_verdict=_verdict(sample.get("scores") or {}), where=where,
         )  # fmt: skip
+    except BenchError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise RecordError(f"{where}: not as Inspect writes samples: {type(error).__name__} {error}") from None
 
@@ -212,7 +254,7 @@ def _tokens(usage: Any) -> Usage:
 
 def _cost(usage: Any) -> Cost | None:
     known = usage.get("total_cost") if isinstance(usage, dict) else None
-    return Cost(usd=float(known), source="computed") if known is not None else None
+    return Cost(usd=known, source="computed") if known is not None else None
 
 
 def _calls(messages: Sequence[Any]) -> tuple[ToolCall, ...]:
@@ -237,24 +279,27 @@ def _lm_eval(path: Path, model: str | None) -> Log:
     config = about.get("config")
     # Without arguments the harness makes up a model name.
     made_up = isinstance(config, dict) and not config.get("model_args")
-    name = model or str((None if made_up else about.get("model_name")) or about.get("model_source") or "unknown")
+    said = model or (None if made_up else about.get("model_name")) or about.get("model_source")
+    name = name_of(said, "model", str(path)) or "unknown"
     heard: dict[tuple[Any, int], Heard] = {}
     for number, line in store.read_lines(path):
         where = f"{path}, line {number}"
-        fields = parse_json(line.replace(b"NaN", b"null").replace(b"-Infinity", b"-1e308"), where)
+        fields = _lm_line(line, where)
         for one in _doc(fields, name, where):
             # A line a filter: the reply is the same in each.
             heard.setdefault((one.question, one.epoch), one)
     task = path.stem.removeprefix("samples_").rsplit("_", 1)[0]
-    created = about.get("date")
-    version = about.get("lm_eval_version")
-    return Log("lm-eval", task, str(version) if version else None, _utc(created), tuple(heard.values()))
+    version = name_of(about.get("lm_eval_version"), "version", f"the results beside {path}")
+    created = _when(about.get("date"), f"the results beside {path}", lambda stamp: datetime.fromtimestamp(stamp, UTC))
+    return Log("lm-eval", task, version, created, tuple(heard.values()))
 
 
-def _utc(stamp: Any) -> str | None:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(stamp, UTC).isoformat(timespec="seconds") if isinstance(stamp, int | float) else None
+def _lm_line(line: bytes, where: str) -> Any:
+    """A line of samples: likelihoods may be infinite, and NaN, which is none, reads as null."""
+    try:
+        return json.loads(line, parse_constant=lambda name: None if name == "NaN" else float(name))
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{where}: not JSON: {error}") from None
 
 
 def _results_beside(path: Path) -> dict[str, Any]:
@@ -267,7 +312,7 @@ def _results_beside(path: Path) -> dict[str, Any]:
         return {}
     try:
         fields = json.loads(found[0].read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return fields if isinstance(fields, dict) else {}
 
@@ -277,8 +322,7 @@ def _doc(fields: Any, model: str, where: str) -> Iterator[Heard]:
         doc, responses = fields["doc"], fields["resps"]
         if not isinstance(doc.get("id"), str):
             raise RecordError(f"{where}: the document names no question id; export the task with bench export lm-eval")
-        listed = doc.get("choices")
-        options = dict(zip(LETTERS, listed, strict=True)) if listed and len(listed) == 4 else None
+        options = _options(doc.get("choices"), where)
         verdict = next((bool(fields[name]) for name in ("exact_match", "acc") if name in fields), None)
         for epoch, text in enumerate(_replies(responses), 1):
             yield Heard(question=doc["id"], model=model, text=text, options=options, epoch=epoch,

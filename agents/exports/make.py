@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,15 +22,15 @@ from backtrader_bench.agents.exports import (
 )
 from backtrader_bench.agents.exports.content import Content, canary_of, entry_of, lists_options, task_name
 from backtrader_bench.agents.runs.questions import asking, read_questions
-from backtrader_bench.errors import RecordError
+from backtrader_bench.errors import BenchError, RecordError
 from backtrader_bench.market import pins
-from backtrader_bench.records import MINED, parse_json
+from backtrader_bench.records import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from backtrader_bench.agents.exports.content import Entry
-    from backtrader_bench.agents.exports.sealing import Revealed, Sealed
+    from backtrader_bench.agents.exports.sealing import Guesses, Revealed, Sealed
     from backtrader_bench.agents.runs.questions import Asking
     from backtrader_bench.market.tape import Tape
 
@@ -57,6 +59,8 @@ class Wish:
     data: Path | None = None
     """Where bars are looked for instead of the store."""
     force: bool = False
+    session_seed: Callable[[str], int | None] = lambda run: None
+    """The seed of a mining session; None where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,8 @@ class Made:
     files: tuple[str, ...]
     canary: str
     sealed: Path | None
-    guessable: int
-    """Questions of a sealed export whose build can be repeated by guessing its seed."""
+    guesses: Guesses
+    """Questions of a sealed export whose keys follow from a seed that can be guessed."""
 
 
 def export(wish: Wish) -> Made:
@@ -79,26 +83,28 @@ def export(wish: Wish) -> Made:
     UsageError, StoreError, RecordError: the input, or the place. MissingError: bars are not found.
     """
     folders.sweep(wish.folder)
-    folders.check_place(wish.folder, force=wish.force)
+    replaces = folders.check_place(wish.folder, force=wish.force)
     sealed_path = _sealed_path(wish)
     if sealed_path is not None:
-        folders.check_sealed_place(sealed_path, wish.folder)
+        folders.check_sealed_place(sealed_path, wish.folder, belongs=_belongs(sealed_path, wish.folder))
     questions = read_questions(wish.files)
     asked = questions.items
     canary = canaries.check(wish.canary) if wish.canary else canary_of(one.id for one in asked)
     content, sealed = _content(wish, asked, canary)
     _check(content)
     tapes = _tapes(content, wish) if wish.format == "hf" and wish.tapes else {}
-    files = {**_formatted(content, wish, tapes), **_public(content)}
+    sizes = {sha256: (_tape_file(sha256), len(tape.canonical())) for sha256, tape in tapes.items()}
+    files = {**_formatted(content, wish.format, sizes, wish.license), **_public(content)}
     about = {
         "format": wish.format, "name": content.name, "version": __version__, "questions": len(content.entries),
         "canary": canary, "keys": "sealed" if content.sealed else "included",
+        **({"license": wish.license} if wish.format == "hf" else {}),
         **({"commitments": {one.id: sealing.commitment(one) for one in sealed}} if sealed else {}),
     }  # fmt: skip
-    written = _write(wish, files, tapes, about, sealed_path, sealed)
-    guessable = sealing.guessable(one.record for one in asked) if sealed else 0
+    written = _write(wish, files, tapes, about, replaces, sealed_path, sealed)
+    guesses = sealing.guessable((one.record for one in asked), wish.session_seed) if sealed else sealing.Guesses()
     return Made(
-        wish.folder, len(content.entries), questions.duplicates, tuple(written["files"]), canary, sealed_path, guessable
+        wish.folder, len(content.entries), questions.duplicates, tuple(written["files"]), canary, sealed_path, guesses
     )
 
 
@@ -107,6 +113,19 @@ def _sealed_path(wish: Wish) -> Path | None:
         return None
     absolute = Path(wish.folder.absolute())
     return wish.sealed or absolute.with_name(absolute.name + ".sealed.jsonl")
+
+
+def _belongs(sealed_path: Path, folder: Path) -> bool:
+    """Whether a file in the keys' place is no sealed file, or goes with the export in ``folder``."""
+    try:
+        sealed = sealing.read_sealed(store.read_lines(sealed_path), str(sealed_path)) if sealed_path.is_file() else []
+    except BenchError:
+        return True
+    try:
+        promised = folders.read_manifest(folder).get("commitments") or {}
+    except BenchError:
+        promised = {}
+    return not sealed or any(promised.get(one.id) == sealing.commitment(one) for one in sealed)
 
 
 def _content(wish: Wish, asked: Sequence[Asking], canary: str) -> tuple[Content, list[Sealed]]:
@@ -131,17 +150,23 @@ def _check(content: Content) -> None:
             raise RecordError(f"{entry.where}: the question shows the canary, which is then no sign of a leak")
 
 
-def _formatted(content: Content, wish: Wish, tapes: Mapping[str, Tape]) -> dict[str, bytes]:
-    if wish.format == "hf":
-        sizes = {sha256: (f"{TAPES}/{sha256}.csv", len(tape.canonical())) for sha256, tape in tapes.items()}
-        return hugging_face.files(content, sizes, wish.license)
-    if wish.format == "inspect":
+def _tape_file(sha256: str) -> str:
+    return f"{TAPES}/{sha256}.csv"
+
+
+def _formatted(
+    content: Content, form: str, sizes: Mapping[str, tuple[str, int]], license_id: str
+) -> dict[str, bytes]:
+    """The format's files. ``sizes``: of the tapes that go with them, see hugging_face."""
+    if form == "hf":
+        return hugging_face.files(content, sizes, license_id)
+    if form == "inspect":
         return inspect_task.files(content)
-    if wish.format == "lm-eval":
+    if form == "lm-eval":
         return lm_eval.files(content)
-    if wish.format == "verifiers":
+    if form == "verifiers":
         return verifiers_taskset.files(content)
-    return tables.csv_files(content) if wish.format == "csv" else tables.markdown_files(content)
+    return tables.csv_files(content) if form == "csv" else tables.markdown_files(content)
 
 
 def _public(content: Content) -> dict[str, bytes]:
@@ -157,7 +182,7 @@ def _tapes(content: Content, wish: Wish) -> dict[str, Tape]:
     """The bars of all questions that name some, by hash. Mined questions make theirs themselves."""
     found: dict[str, Tape] = {}
     for entry in content.entries:
-        if entry.tape is None or entry.record.get("scheme") == MINED or entry.tape.sha256 in found:
+        if entry.tape is None or entry.tape.sha256 in found:
             continue
         config = entry.record["config"]
         found[entry.tape.sha256] = pins.find(
@@ -168,20 +193,21 @@ def _tapes(content: Content, wish: Wish) -> dict[str, Tape]:
 
 def _write(
     wish: Wish, files: Mapping[str, bytes], tapes: Mapping[str, Tape], about: Mapping[str, Any],
-    sealed_path: Path | None, sealed: Sequence[Sealed],
+    replaces: str | None, sealed_path: Path | None, sealed: Sequence[Sealed],
 ) -> dict[str, Any]:  # fmt: skip
     def everything() -> Iterator[tuple[str, bytes]]:
         yield from files.items()
         for sha256, tape in tapes.items():
-            yield f"{TAPES}/{sha256}.csv", tape.canonical()
+            yield _tape_file(sha256), tape.canonical()
 
     # The keys first: an export whose keys are nowhere would be of no use, keys without an export do no harm.
     if sealed_path is not None:
         folders.write_sealed(sealed_path, sealing.sealed_file(sealed, str(about["name"])))
     try:
-        return folders.write(wish.folder, everything(), about)
+        return folders.write(wish.folder, everything(), about, replaces)
     except BaseException:
-        if sealed_path is not None:
+        # Once the export is in its place its keys stay, even where what it replaced could not be removed any more.
+        if sealed_path is not None and not folders.stands(wish.folder, about):
             sealed_path.unlink(missing_ok=True)
         raise
 
@@ -204,9 +230,41 @@ def reveal(sealed_path: Path, folder: Path) -> Revealed:
         fields = parse_json(line, f"{folder / PUBLIC}, line {number}")
         public[_public_id(fields, f"{folder / PUBLIC}, line {number}")] = fields
     found = sealing.reveal(sealed, promised, public, asking)
-    if not changed:
-        return found
-    return sealing.Revealed(found.questions, (*changed, *found.problems))
+    if changed or found.problems:
+        return sealing.Revealed(found.questions, (*changed, *found.problems))
+    unlike = tuple(_unlike(folder, manifest, [asking(parse_json(line, PUBLIC), PUBLIC) for line in found.bank], public))
+    if manifest.get("version") == __version__:
+        return sealing.Revealed(found.questions, unlike) if unlike else found
+    # Another version may well write other words around the same questions.
+    hint = f"; it says that backtrader-bench {str(manifest.get('version'))[:20]} wrote it, this is {__version__}"
+    return dataclasses.replace(found, notes=tuple(f"{line}{hint}" for line in unlike))
+
+
+def _unlike(
+    folder: Path, manifest: Mapping[str, Any], asked: Iterable[Asking], public: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
+    """The files of a sealed export that are not what its public records make.
+
+    What people load is not the public records but the format's files: a publisher may have put other options there.
+    """
+    named: dict[str, str] = manifest["files"]
+    form, texts = manifest.get("format"), [manifest.get(name) for name in ("name", "canary")]
+    if form not in FORMATS or not all(isinstance(one, str) for one in (*texts, *named.values())):
+        yield f"{folders.MANIFEST} names no format, name or canary that bench export writes"
+        return
+    entries = sorted((entry_of(one, public[one.id]) for one in asked), key=lambda entry: entry.id)
+    content = Content(tuple(entries), str(texts[0]), str(texts[1]), sealed=True)
+    there = [name for name in named if name.startswith(f"{TAPES}/")]
+    bars = {entry.tape.sha256 for entry in entries if entry.tape is not None} if there else set()
+    sizes = {sha256: (_tape_file(sha256), (folder / _tape_file(sha256)).stat().st_size)
+             for sha256 in bars if named.get(_tape_file(sha256)) == sha256}  # fmt: skip
+    yield from (f"{_tape_file(sha256)} is not the bars of that name" for sha256 in sorted(bars - set(sizes)))
+    made = _formatted(content, str(form), sizes, str(manifest.get("license", hugging_face.LICENSE)))
+    for name, data in made.items():
+        if hashlib.sha256(data).hexdigest() != named.get(name):
+            yield f"{name} is not what {PUBLIC} makes"
+    known = {*made, PUBLIC, *map(_tape_file, bars)}
+    yield from (f"{name} is not of such an export" for name in named if name not in known)
 
 
 def _public_id(fields: Any, where: str) -> str:

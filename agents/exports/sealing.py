@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backtrader_bench.errors import RecordError
+from backtrader_bench.mcq_builder.seeds import DRAWN
 from backtrader_bench.records import (
+    MINED,
     PRIVATE_FIELDS,
     Question,
     is_published,
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
 SEALED_VERSION = 1
 SEALED_KIND = "backtrader-bench sealed keys"
-GUESSABLE_SEED = 2**40
-"""Seeds below are few enough to try them all, or are the ones that people choose."""
+SEEDED = ("ladder", "published")
+"""Schemes whose keys follow from the build's seed; with hidden worlds they are drawn under a secret."""
 _COMMON = (
     "question", "benchmark", "author", "type", "difficulty", "strategy_name", "strategy_params", "config",
 )  # fmt: skip
@@ -124,6 +126,8 @@ class Revealed:
     """One line each; none when every key is the one that was committed to."""
     bank: tuple[bytes, ...] = ()
     """The records as they were, in the bank's order; only where there are no problems."""
+    notes: tuple[str, ...] = ()
+    """What could not be told."""
 
 
 def reveal(
@@ -181,10 +185,32 @@ def _certified(record: Mapping[str, Any]) -> str | None:
     return "the seeds of its hidden worlds are not those that its certificate commits to"
 
 
-def guessable(records: Iterable[Mapping[str, Any]]) -> int:
-    """How many records a builder that guesses the seed could make again without a backtest, key and all."""
-    return sum(
-        record.get("scheme") in ("ladder", "published") and isinstance(record.get("seed"), int)
-        and record["seed"] < GUESSABLE_SEED
-        for record in records
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Guesses:
+    """How many questions somebody with this package could find the keys of without a backtest, by guessing a seed."""
+
+    built: int = 0
+    """From a small seed, by a scheme that draws the key's rank from it."""
+    mined: int = 0
+    """In a session with a small seed."""
+    unknown: int = 0
+    """In a session whose seed is not known."""
+
+
+def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str], int | None]) -> Guesses:
+    """Counts those whose seed is too small. ``session_seed``: of a mining session by its name, None for not known."""
+    built = mined = unknown = 0
+    for record in records:
+        if record.get("scheme") in SEEDED:
+            built += _small(record.get("seed"))
+        elif record.get("scheme") == MINED:
+            said = record.get("verification")
+            attempt = said.get("attempt") if isinstance(said, dict) else None
+            seed = session_seed(str(attempt).partition("/")[0]) if attempt else None
+            unknown += seed is None
+            mined += _small(seed)
+    return Guesses(built, mined, unknown)
+
+
+def _small(seed: Any) -> bool:
+    return isinstance(seed, int) and seed < DRAWN

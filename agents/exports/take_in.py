@@ -21,9 +21,10 @@ from backtrader_bench.agents.runs import session as sessions
 from backtrader_bench.agents.runs.manifest import AgentFacts, Manifest, Settings
 from backtrader_bench.agents.runs.plan import digest
 from backtrader_bench.agents.runs.questions import read_questions, tape_hashes
-from backtrader_bench.attempts import Attempt, attempt_id, attempt_line
+from backtrader_bench.attempts import Attempt, attempt_id, attempt_line, to_attempt
 from backtrader_bench.errors import RecordError, StoreError, UsageError
 from backtrader_bench.mcq_builder.audit.items import item_of
+from backtrader_bench.records import parse_json
 
 if TYPE_CHECKING:
     from backtrader_bench.agents.runs.questions import Asking, Questions
@@ -111,11 +112,13 @@ def logs(
     heard = [(log, one, *_asked(one, known)) for log in found for one in sorted(log.heard, key=lambda one: one.epoch)]
     mode = mode or ("with-tools" if any(one.tool_calls for log in found for one in log.heard) else "no-tools")
     taken = _attempts(heard, mode)
+    manifest = _manifest(found, taken, questions, mode, command)
+    # Nothing is written before all of it could be read again.
     run = names.claim(names.run_name(datetime.now(UTC), name or f"import-{found[0].tool}"))
     attempts = [msgspec.structs.replace(
         one, run=run, id=attempt_id(run, one.question_id, one.agent, one.mode, one.repeat, one.shift)) for one in taken]
     store.replace_file(read.attempts_path(run), (attempt_line(one) for one in attempts))
-    manifests.write(_manifest(run, found, attempts, questions, mode, command))
+    manifests.write(msgspec.structs.replace(manifest, run=run))
     verdicts = Counter(
         (one.their_verdict == (attempt.status == "correct"))
         for (_, one, _, _), attempt in zip(heard, attempts, strict=True)
@@ -167,6 +170,26 @@ def _attempts(heard: Iterable[tuple[Log, Heard, Asking, int]], mode: Mode) -> li
 
 
 def _attempt(log: Log, one: Heard, question: Asking, shift: int, mode: Mode, repeat: int) -> Attempt:
+    return _read_back(_judged(log, one, question, shift, mode, repeat), one.where)
+
+
+def _read_back(attempt: Attempt, where: str) -> Attempt:
+    """The attempt as the store will give it back: what a log says is held against the record's types before it is
+    written. RecordError."""
+    try:
+        found = to_attempt(parse_json(attempt_line(attempt), where), where)
+    except ValueError:  # what JSON can't say
+        raise RecordError(f"{where}: a number of tokens, dollars or seconds is not finite") from None
+    used, cost = found.usage, found.cost
+    counts = (used.input, used.output, used.cache_read, used.cache_write, used.reasoning)
+    if any(count is not None and not 0 <= count < 2**63 for count in counts):
+        raise RecordError(f"{where}: a number of tokens is negative or beyond all measure")
+    if found.seconds < 0 or (cost is not None and cost.usd < 0):
+        raise RecordError(f"{where}: a time or cost is negative")
+    return found
+
+
+def _judged(log: Log, one: Heard, question: Asking, shift: int, mode: Mode, repeat: int) -> Attempt:
     plain = Attempt(
         id="", run="", question_id=question.id, agent=one.model, backend=log.tool, mode=mode, repeat=repeat,
         shift=shift, status="unparsed", error=one.error, model=one.model, usage=one.usage, cost=one.cost,
@@ -186,7 +209,7 @@ def _attempt(log: Log, one: Heard, question: Asking, shift: int, mode: Mode, rep
 
 
 def _manifest(
-    run: str, found: Sequence[Log], attempts: Sequence[Attempt], questions: Questions, mode: Mode,
+    found: Sequence[Log], attempts: Sequence[Attempt], questions: Questions, mode: Mode,
     command: Sequence[str],
 ) -> Manifest:  # fmt: skip
     asked = list(dict.fromkeys(one.question_id for one in attempts))
@@ -207,7 +230,7 @@ def _manifest(
     session = sessions.session(command, agents=facts, isolation={}, running={})
     session = msgspec.structs.replace(session, versions={**session.versions, **versions})
     manifest = Manifest(
-        run=run, given={"imported": [log.task for log in found]}, settings=settings, files=questions.files,
+        run="", given={"imported": [log.task for log in found]}, settings=settings, files=questions.files,
         questions_sha256=digest(asked), questions=len(asked), planned=len(attempts),
         prompts_sha256="", tapes=tape_hashes(known[name] for name in asked), sessions=(),
     )  # fmt: skip

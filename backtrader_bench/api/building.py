@@ -14,7 +14,7 @@ from backtrader_bench.mcq_builder.build import build_bank, cache_folder, fetch
 from backtrader_bench.mcq_builder.secret import own_secret, read_secret
 from backtrader_bench.mcq_builder.settings import Settings
 from backtrader_bench.parallel import spread
-from backtrader_bench.records import HIDDEN_SCHEMES, parse_json
+from backtrader_bench.records import HIDDEN_SCHEMES, check_version, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -105,6 +105,7 @@ def ids(path: Path) -> list[str]:
         fields = parse_json(line, f"{path}:{number}")
         if not isinstance(fields, dict) or not isinstance(fields.get("id"), str):
             raise UsageError(f"{path}:{number}: no question record with an id")
+        check_version(fields, f"{path}:{number}")
         found.append(fields["id"])
     return found
 

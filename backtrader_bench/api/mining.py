@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.errors import UsageError
+from backtrader_bench.mcq_builder.seeds import drawn_seed
 from backtrader_bench.miner import journal, session
 from backtrader_bench.miner.session import Host, Limits, Watch
 from backtrader_bench.miner.settings import Settings, safe_name, settings_of
@@ -69,7 +69,7 @@ def mine(
     settings = (
         journal.read_session(resume).settings
         if resume is not None
-        else settings_of({**given, "seed": secrets.randbelow(2**31) if seed is None else seed})
+        else settings_of({**given, "seed": drawn_seed() if seed is None else seed})
     )
     bounds, word = limits or Limits(), safe_name(name)
     agents = session.check_host(settings, bounds, os.environ, prices)

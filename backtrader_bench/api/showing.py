@@ -11,7 +11,7 @@ from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.backtest.run import run
 from backtrader_bench.errors import UsageError
 from backtrader_bench.market import pins
-from backtrader_bench.records import MINED, is_published, parse_json, public_part, to_question
+from backtrader_bench.records import MINED, check_version, is_published, parse_json, public_part, to_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,9 +81,10 @@ def show(file: str | Path, which: str | int) -> Shown:
 
 
 def records(path: Path) -> Iterator[Shown]:
-    """Every question of a file, in order; UsageError for a line that holds none."""
+    """Every question of a file, in order. UsageError: a line that holds none; RecordError: one of a newer version."""
     for number, line in store.read_lines(path):
         fields = parse_json(line, f"{path}, line {number}")
         if not isinstance(fields, dict) or not isinstance(fields.get("question"), str):
             raise UsageError(f"{path}, line {number}: no question record")
+        check_version(fields, f"{path}, line {number}")
         yield Shown(path, number, fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from backtrader_bench.cli import kinds
 from backtrader_bench.cli.numbers import Finite
 
 EXIT_CODES = (
@@ -34,7 +35,7 @@ def agents(context: click.Context, as_json: bool) -> None:
 
 
 @agents.command(epilog=EXIT_CODES, short_help="Ask one trivial question in each mode.")
-@click.argument("name", metavar="NAME[:MODEL]")
+@click.argument("name", metavar="NAME[:MODEL]", type=kinds.Words(kinds.agents))
 @click.option("--mode", type=click.Choice(["with-tools", "no-tools"]), help="Only this mode. [both]")
 @click.option("--timeout", type=Finite(1, 86_400), default=180, help="Seconds for each. [180]")
 @click.option("--own-config", is_flag=True, help="Use your own login and configuration folder of the agent.")

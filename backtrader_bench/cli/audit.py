@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli import kinds
 from backtrader_bench.cli.numbers import Finite
 
 EXIT_CODES = (
@@ -19,10 +20,13 @@ EXIT_CODES = (
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--generate", type=click.IntRange(1, 1_000_000), metavar="N",
               help="Audit the generator instead: N new questions over many configurations.")
-@click.option("--scheme", help="With --generate: how options are made. [siblings]")
-@click.option("--template", multiple=True, help="With --generate: only this template; repeatable. [all]")
-@click.option("--strategy", multiple=True, help="With --generate: only this strategy; repeatable. [all]")
-@click.option("--data", help="With --generate: a source of bars as in bench build. [synthetic bars of all regimes]")
+@click.option("--scheme", type=kinds.Words(kinds.schemes), help="With --generate: how options are made. [siblings]")
+@click.option("--template", multiple=True, type=kinds.Words(kinds.templates),
+              help="With --generate: only this template; repeatable. [all]")
+@click.option("--strategy", multiple=True, type=kinds.Words(kinds.strategies),
+              help="With --generate: only this strategy; repeatable. [all]")
+@click.option("--data", type=kinds.Words(kinds.sources),
+              help="With --generate: a source of bars as in bench build. [synthetic bars of all regimes]")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=42, help="The same seed gives the same report. [42]")
 @click.option("--secret-file", type=click.Path(path_type=Path),
               help="Hold every certified question to the secret that made it (db/secret.key): it is made again.")

@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
+from backtrader_bench.cli import kinds
+from backtrader_bench.cli.numbers import Seed
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # The help texts stand here as well as in mcq_builder.settings, so that `bench build --help` needs no import of it; a
@@ -22,24 +25,31 @@ def _value(*names: str, **more: Any) -> Callable[[F], F]:
 
 @click.command(epilog="Exit codes: 0 built, 2 usage or input, 3 data missing, 4 another build holds the file.")
 @_value("--symbol", help="Ticker. [AAPL; of a CSV file its name; SYN for synthetic]")
-@_value("--data", help="auto, bundled, synthetic[:REGIME[:SEED]], csv:PATH or yfinance. [auto]")
-@_value("--start-date", help="First day of the window, YYYY-MM-DD. [the source's first bar]")
-@_value("--end-date", help="First day after the window, YYYY-MM-DD. [after the source's last bar]")
+@_value("--data", type=kinds.Words(kinds.sources),
+        help="auto, bundled, synthetic[:REGIME[:SEED]], csv:PATH or yfinance. [auto]")
+@_value("--start-date", type=kinds.Day(), help="First day of the window, YYYY-MM-DD. [the source's first bar]")
+@_value("--end-date", type=kinds.Day(), help="First day after the window, YYYY-MM-DD. [after the source's last bar]")
 @_value("--initial-cash", type=float, help="Dollars in the account at the start. [50000]")
 @_value("--commission-rate", type=float, help="Share of traded value charged on each side. [0.001]")
 @_value("--stake", type=int, help="Most shares of one buy; with --sizing fixed the shares of every buy. [1000]")
-@_value("--sizing", help="capped: 95% of the cash, at most the stake; fixed: the stake. [capped]")
-@click.option("--strategy", multiple=True, help="Strategy to ask about; repeatable, or all. [sma_crossover]")
-@_value("--strategy-params", help="JSON object of parameters, or of such objects by strategy.")
+@_value("--sizing", type=kinds.Words(kinds.sizings),
+        help="capped: 95% of the cash, at most the stake; fixed: the stake. [capped]")
+@click.option("--strategy", multiple=True, type=kinds.Words(kinds.strategies, commas=True),
+              help="Strategy to ask about; repeatable, or all. [sma_crossover]")
+@_value("--strategy-params", type=kinds.JsonObject(), help="JSON object of parameters, or of such objects by strategy.")
 @_value("--num-questions", "-n", type=int, help="How many, split evenly over the tiers. [30]")
-@_value("--seed", type=int, help="The same settings and seed give the same bytes. [42]")
-@_value("--difficulty", help="easy, medium, hard, all or a comma list. [all]")
-@click.option("--template", multiple=True, help="Only this template; repeatable.")
+@_value("--seed", type=Seed(), help="The same settings and seed give the same bytes; random draws one that nobody "
+        "guesses, for banks whose keys are to be sealed. [42]")
+@_value("--difficulty", type=kinds.Words(kinds.tiers, commas=True),
+        help="easy, medium, hard, all or a comma list. [all]")
+@click.option("--template", multiple=True, type=kinds.Words(kinds.templates, commas=True),
+              help="Only this template; repeatable.")
 @click.option("--all-templates", is_flag=True, default=None, help="One question of every template and strategy.")
-@_value("--worlds", help="resampled: hide a real tape behind worlds drawn from its blocks, re-scaled and re-dated.")
-@_value("--scheme", help="How options are made: siblings (hidden worlds; certified), diagnostic (a wrong pick names "
-        "its mistake), ladder, or published (jitter, for comparison; leaks). "
-        "[siblings where the bars can be hidden, else ladder]")
+@_value("--worlds", type=kinds.Words(kinds.worlds),
+        help="resampled: hide a real tape behind worlds drawn from its blocks, re-scaled and re-dated.")
+@_value("--scheme", type=kinds.Words(kinds.schemes),
+        help="How options are made: siblings (hidden worlds; certified), diagnostic (a wrong pick names its mistake), "
+        "ladder, or published (jitter, for comparison; leaks). [siblings where the bars can be hidden, else ladder]")
 @_value("--bundle", type=int, help="So many questions share their four hidden worlds and the key's.")
 @click.option("--secret-file", type=click.Path(path_type=Path),
               help="The secret behind hidden worlds. [db/secret.key, made on first use]")
@@ -65,6 +75,7 @@ def build(**options: Any) -> int:
     bench build
     bench build --strategy all -n 150 --jobs 2 -o bank.jsonl
     bench build --data csv:prices.csv --symbol ACME --difficulty hard
+    bench build --seed random -o secret.jsonl           a bank to publish without its keys
     bench build --data synthetic:hard:7 --symbol SYNX --all-templates
     bench build --strategy macd_crossover --strategy-params '{"pfast": 8, "pslow": 21}'
     bench build --symbol MSFT --data yfinance --start-date 2020-01-01 --end-date 2024-01-01

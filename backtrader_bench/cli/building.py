@@ -15,6 +15,7 @@ from backtrader_bench.backtest.strategies import REGISTRY
 from backtrader_bench.cli import configuration
 from backtrader_bench.errors import BenchError, UsageError
 from backtrader_bench.mcq_builder import output
+from backtrader_bench.mcq_builder.seeds import DRAWN
 from backtrader_bench.mcq_builder.settings import GUARANTEES, SETTINGS, Settings, read_config
 from backtrader_bench.templates.registry import TEMPLATES
 
@@ -118,6 +119,9 @@ def show(built: Built) -> None:
                   f"sha256 {tape.sha256[:16]}", soft_wrap=True, highlight=False)  # fmt: skip
     scheme = built.settings.scheme
     console.print(f"scheme {scheme}: {GUARANTEES[scheme]}", soft_wrap=True, highlight=False)
+    if built.settings.seed >= DRAWN:
+        console.print(f"seed {built.settings.seed}, in every record and in the manifest: with it the bank can be built "
+                      "again, and keys can be found; it is as secret as they are", soft_wrap=True, highlight=False)
     for warning in tape.warnings:
         console.print(f"note: {warning}", soft_wrap=True, highlight=False, markup=False)
     if made["skipped"]:

@@ -7,10 +7,12 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli import kinds
+
 
 @click.command(epilog="Exit codes: 0 compared (whatever came out), 2 usage or input.")
-@click.argument("first", metavar="RUN")
-@click.argument("second", metavar="RUN")
+@click.argument("first", metavar="RUN", type=kinds.Words(kinds.runs, files=True))
+@click.argument("second", metavar="RUN", type=kinds.Words(kinds.runs, files=True))
 @click.option("--questions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Where the questions are, before the files that the runs name and db/mcq; repeatable.")
 @click.option("--flips", default=20, show_default=True, type=click.IntRange(0),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from backtrader_bench.cli import kinds
 from backtrader_bench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ ROOT = 0
 LARGEST = 2**20
 ONCE = ("help", "version")
 """Options that stand for a command of their own and so have no default."""
+TEXTS = (click.types.StringParamType, click.Path, click.Choice)
+WANTED = {kinds.JsonObject: "a table", kinds.Day: "a date", click.Path: "a path in quotes"}
+"""What a value must be, in words, where it is more than a text."""
 
 
 class Found(NamedTuple):
@@ -151,20 +155,38 @@ def _value(option: click.Option, value: Any, where: str) -> Any:
             raise UsageError(f"{where} is {_said(value)}; it must be true or false")
         return value
     if option.multiple:
-        return [_one(part, where) for part in (value if isinstance(value, list) else [value])]
-    return _one(value, where)
+        return [_one(option.type, part, where) for part in (value if isinstance(value, list) else [value])]
+    return _one(option.type, value, where)
 
 
-def _one(value: Any, where: str) -> Any:
-    if isinstance(value, bool | list):
-        kind = "a list; it takes one value" if isinstance(value, list) else f"{_said(value)}; it is no switch"
-        raise UsageError(f"{where} is {kind}")
-    if isinstance(value, dict):
-        return json.dumps(value)  # for options that take a JSON object
-    return value.isoformat() if isinstance(value, date | time) else value
+def _one(kind: click.ParamType[Any], value: Any, where: str) -> Any:
+    """One value, for click to look at its range and spelling. Nothing is converted: 1.9 is no 1, and 5 no name."""
+    if isinstance(value, list):
+        raise UsageError(f"{where} is a list; it takes one value")
+    if isinstance(value, bool):
+        raise UsageError(f"{where} is {_said(value)}; it is no switch")
+    if isinstance(value, dict) and isinstance(kind, kinds.JsonObject):
+        return json.dumps(value, default=str)
+    if isinstance(kind, kinds.Day) and type(value) is date:
+        return value.isoformat()
+    if isinstance(kind, click.types.IntParamType):
+        ok, wanted = isinstance(value, int), "a whole number"
+    elif isinstance(kind, click.types.FloatParamType):
+        ok, wanted = isinstance(value, int | float), "a number"
+    elif isinstance(kind, TEXTS):
+        ok, wanted = isinstance(value, str), WANTED.get(type(kind), "a text in quotes")
+    else:  # a type of our own that says itself what it takes
+        ok, wanted = isinstance(value, str | int | float), "a text or a number"
+    if not ok:
+        raise UsageError(f"{where} is {_said(value)}; it must be {wanted}")
+    if isinstance(value, str) and "\0" in value:
+        raise UsageError(f"{where} holds a null byte")
+    return value
 
 
 def _said(value: Any) -> str:
+    if isinstance(value, date | time):
+        return value.isoformat()
     return json.dumps(value, default=str)[:60]
 
 
@@ -191,6 +213,14 @@ def origin(context: click.Context, name: str) -> str:
     if source is click.core.ParameterSource.DEFAULT_MAP:
         return str(context.meta.get(NAME, NAME))
     return ""
+
+
+def refused(error: click.ClickException) -> str:
+    """In brackets, where a value that click refuses stands; empty for the command line."""
+    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
+        return ""
+    found = origin(error.ctx, str(error.param.name))
+    return f" (from {found})" if found else ""
 
 
 def only_given(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -115,10 +115,41 @@ def _resolved(
             yield from _resolved(context, one, inner, [], deep=True)
 
 
-def _context(parent: click.Context, command: click.Command, name: str, words: list[str]) -> click.Context:
+def parameters(context: click.Context, group: click.Group, name: str) -> dict[str, Any]:
+    """The options of a command by their names in code, as it would get them when nothing stands behind it."""
+    command = group.get_command(context, name)
+    assert command is not None
+    return _context(context, command, name, []).params
+
+
+def faults(context: click.Context, group: click.Group) -> Iterator[str]:
+    """Every value of the file, and of variables, that click would refuse: one line each, with where it is from."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield from _faults(context, command, name)
+
+
+def _faults(parent: click.Context, command: click.Command, name: str) -> Iterator[str]:
+    for option in configuration.settable(command):
+        try:
+            _context(parent, command, name, [], only=option)
+        except click.UsageError as error:
+            where = error.ctx.command_path if error.ctx else f"bench {name}"
+            yield f"{where}: {error.format_message()}{configuration.refused(error)}"
+    if isinstance(command, click.Group):
+        context = click.Context(command, parent=parent, info_name=name)
+        for inner, one in command.commands.items():
+            yield from _faults(context, one, inner)
+
+
+def _context(
+    parent: click.Context, command: click.Command, name: str, words: list[str], only: click.Option | None = None
+) -> click.Context:
     """What click makes of the command's options; its arguments, and what it requires, may be missing here."""
     stripped = copy.copy(command)
-    stripped.params = [copy.copy(one) for one in command.params if isinstance(one, click.Option)]
+    options = [only] if only else [one for one in command.params if isinstance(one, click.Option)]
+    stripped.params = [copy.copy(one) for one in options]
     for option in stripped.params:
         option.required = False
     stripped.no_args_is_help = False
@@ -168,7 +199,7 @@ def _print(found: Found | None, settings: Sequence[Setting], unknown: Sequence[s
         table = Table(box=None, pad_edge=False, header_style="bold")
         for name in ("command", "option", "value", "from"):
             table.add_column(name, overflow="fold")
-        for one in settings:
+        for one in sorted(settings, key=lambda one: one.source == "default"):  # what was changed comes first
             source = one.place if one.source == "variable" else one.source
             table.add_row(*(Text(text) for text in (one.command, one.option, _value(one), source)))
         Console().print(table)

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from backtrader_bench.cli import kinds
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -17,10 +19,11 @@ def _json(command: F) -> F:
 def _window(command: F) -> F:
     """The options that say which bars."""
     for decorate in (
-        click.option("--end-date", metavar="DATE", help="First day after the window, YYYY-MM-DD."),
-        click.option("--start-date", metavar="DATE", help="First day of the window, YYYY-MM-DD."),
+        click.option("--end-date", type=kinds.Day(), metavar="DATE", help="First day after the window, YYYY-MM-DD."),
+        click.option("--start-date", type=kinds.Day(), metavar="DATE", help="First day of the window, YYYY-MM-DD."),
         click.option(
             "--data",
+            type=kinds.Words(kinds.sources),
             metavar="SOURCE",
             default="auto",
             help="auto, bundled, synthetic[:REGIME[:SEED]], csv:PATH or yfinance. [auto]",

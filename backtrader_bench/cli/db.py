@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from backtrader_bench.cli import kinds
+from backtrader_bench.cli.numbers import Finite
+
 
 @click.group(invoke_without_command=True)
 @click.pass_context
@@ -86,14 +89,15 @@ def dedupe(files: tuple[Path, ...], output: Path, as_json: bool) -> int:
 
 @db.command(
     short_help="SQL over questions, attempts, summary and reviews.",
-    epilog="Exit codes: 0 done, 2 no store or wrong SQL, 3 the extra is missing.",
+    epilog="Exit codes: 0 done, 2 no store or wrong SQL, 3 the extra is missing, 5 --timeout ended it.",
 )
 @click.argument("sql", metavar="SQL")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout instead of a table.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row on stdout instead of a table.")
 @click.option("--limit", type=click.IntRange(1), default=200, show_default=True, metavar="N",
               help="Most rows of a table; CSV and JSON have all.")
-def query(sql: str, as_csv: bool, as_json: bool, limit: int) -> int:
+@click.option("--timeout", type=Finite(0, min_open=True), metavar="S", help="End the query after so many seconds.")
+def query(sql: str, as_csv: bool, as_json: bool, limit: int, timeout: float | None) -> int:
     """Ask the store one SELECT in DuckDB's SQL. Needs the extra: pip install 'backtrader-bench[db]'.
 
     Views: questions, attempts, summary, reviews. Their columns are the fields of the records, and file.
@@ -106,11 +110,11 @@ def query(sql: str, as_csv: bool, as_json: bool, limit: int) -> int:
     """
     from backtrader_bench.cli import dbing
 
-    return dbing.query(sql, as_csv=as_csv, as_json=as_json, limit=limit)
+    return dbing.query(sql, as_csv=as_csv, as_json=as_json, limit=limit, timeout=timeout)
 
 
 @db.command(short_help="The last records of a run or file.", epilog="Exit codes: 0 shown, 2 no such file or run.")
-@click.argument("which", metavar="[RUN|FILE]", required=False)
+@click.argument("which", metavar="[RUN|FILE]", required=False, type=kinds.Words(kinds.names, files=True))
 @click.option("--lines", "-n", type=click.IntRange(0, 100_000), default=10, show_default=True, help="How many.")
 @click.option("--follow", "-f", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="The records as they stand, one a line.")

@@ -18,10 +18,12 @@ from rich.text import Text
 from backtrader_bench import store
 from backtrader_bench.agents.runs import manifest as manifests
 from backtrader_bench.agents.runs.questions import asking
+from backtrader_bench.attempts import ATTEMPT_VERSION
 from backtrader_bench.cli.live import plain
 from backtrader_bench.mcq_builder.options.siblings import commitment, text_digest
 from backtrader_bench.miner import records as mined
 from backtrader_bench.miner.journal import PREFIX
+from backtrader_bench.records import SCHEMA_VERSION
 from backtrader_bench.upkeep import places
 from backtrader_bench.upkeep import tail as tails
 from backtrader_bench.upkeep.check import FIXES, Checker, Facts, Readers
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from backtrader_bench.records import Question
     from backtrader_bench.upkeep.check import Problem
     from backtrader_bench.upkeep.places import Kind
+    from backtrader_bench.upkeep.query import Answer
     from backtrader_bench.upkeep.stats import Stats
 
 SHOWN = 20
@@ -144,7 +147,7 @@ def stats(*, as_json: bool) -> int:
 
     home = store.home()
     with progress("counting", places.total_bytes(home)) as read:
-        found = count(home, read)
+        found = count(home, VERSIONS, read)
     if as_json:
         click.echo(json.dumps({"home": str(home), **fields(found)}, indent=2))
     else:
@@ -175,6 +178,9 @@ def _show_stats(found: Stats) -> None:
             console.print(Text(plain(f"{name}: {text}{more}")), soft_wrap=True)
     if found.unreadable.total():
         click.echo("lines that can't be read: bench db check names them")
+    for kind in places.KINDS:
+        if other := found.other_version[kind]:
+            click.echo(f"note: {other:,} {kind} are of another schema_version, and in no count", err=True)
 
 
 def size(count: int) -> str:
@@ -204,15 +210,26 @@ def dedupe(files: Sequence[Path], output: Path, *, as_json: bool) -> int:
     return 0
 
 
-def query(sql: str, *, as_csv: bool, as_json: bool, limit: int) -> int:
-    """Ask one SELECT."""
+def query(sql: str, *, as_csv: bool, as_json: bool, limit: int, timeout: float | None) -> int:
+    """Ask one SELECT; 5 when ``timeout`` seconds were not enough."""
     from backtrader_bench.errors import UsageError
     from backtrader_bench.upkeep.query import query as ask
 
     if as_csv and as_json:
         raise UsageError("--csv and --json don't go together")
     places.database(store.home())
-    found = ask(store.home(), sql, VERSIONS)
+    try:
+        found = ask(store.home(), sql, VERSIONS, timeout)
+        for text in found.left_out:
+            click.echo(f"note: {text}", err=True)
+        _write_rows(found, limit, as_csv=as_csv, as_json=as_json)
+    except TimeoutError:
+        click.echo(f"error: the query took longer than {timeout:g} s and was ended", err=True)
+        return 5
+    return 0
+
+
+def _write_rows(found: Answer, limit: int, *, as_csv: bool, as_json: bool) -> None:
     if as_json:
         for row in found.rows:
             click.echo(json.dumps(dict(zip(found.columns, row, strict=True)), ensure_ascii=False, default=str))
@@ -222,7 +239,6 @@ def query(sql: str, *, as_csv: bool, as_json: bool, limit: int) -> int:
         writer.writerows(found.rows)
     else:
         _show_rows(found.columns, found.rows, limit)
-    return 0
 
 
 def _show_rows(columns: Sequence[str], rows: Iterable[Sequence[Any]], limit: int) -> None:
@@ -265,7 +281,17 @@ def _told(line: bytes, *, as_json: bool) -> str:
         fields = None
     if not isinstance(fields, dict):
         return f"(unreadable, {len(line)} bytes)"
-    return plain("  ".join(str(part) for part in _parts(fields) if part))
+    version = fields.get("schema_version")
+    known = _version(fields)
+    other = () if version in (None, known) else (f"(schema_version {version}; this bench reads {known})",)
+    return plain("  ".join(str(part) for part in (*_parts(fields), *other) if part))
+
+
+def _version(fields: dict[str, Any]) -> int:
+    """The schema that this version reads of such a record."""
+    if "status" in fields:
+        return ATTEMPT_VERSION
+    return mined.SUMMARY_VERSION if "kind" in fields else SCHEMA_VERSION
 
 
 def _parts(fields: dict[str, Any]) -> list[Any]:

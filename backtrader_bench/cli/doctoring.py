@@ -10,7 +10,7 @@ import sys
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -185,9 +185,40 @@ def _config() -> Iterator[Check]:
     assert isinstance(group, click.Group)
     found = configuration.load(Path.cwd(), os.environ)
     configuring.prepare(context, group, found)
-    yield Check("config", "ok", str(found.path) if found else "no bench.toml here or above")
+    faults = [*configuring.faults(context, group)] or [*_unmeant(context, group)]
+    if not faults:
+        yield Check("config", "ok", str(found.path) if found else "no bench.toml here or above")
+    for fault in faults:
+        yield Check("config", "problem", fault, "correct it; bench config --all lists every option")
     for note in configuring.unknown_variables(context, group, os.environ):
         yield Check("config", "note", note, "unset it, or spell it as bench config --json does")
+
+
+def _unmeant(context: click.Context, group: click.Group) -> Iterator[str]:
+    """What the commands with most settings would refuse although every value is of the right type."""
+    from backtrader_bench.agents import registry
+    from backtrader_bench.mcq_builder.settings import SETTINGS, Settings
+    from backtrader_bench.miner.settings import OFFLINE, settings_of
+
+    def build(given: dict[str, Any]) -> None:
+        Settings.of({name: given[name] for name in SETTINGS if given[name] not in (None, ())})
+
+    def run(given: dict[str, Any]) -> None:
+        for agent in given["agents"]:
+            registry.parse(agent)
+
+    def mine(given: dict[str, Any]) -> None:
+        made = settings_of({**given, "seed": given["seed"] or 0})
+        solvers = (made.generator_agent, *made.no_tools_agents, made.with_tools_agent, made.second_verifier)
+        for agent in filter(None, solvers):
+            if agent != OFFLINE:
+                registry.parse(agent)
+
+    for name, look in {"build": build, "run": run, "mine": mine}.items():
+        try:
+            look(configuring.parameters(context, group, name))
+        except BenchError as error:
+            yield f"bench {name} refuses what it is given: {error}"
 
 
 def _store() -> Iterator[Check]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from backtrader_bench.agents.exports import hugging_face, inspect_log, make
-from backtrader_bench.errors import UsageError
+from backtrader_bench.errors import BenchError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from backtrader_bench.agents.exports.make import Made
 
@@ -33,17 +33,51 @@ def export(form: str, sources: Sequence[str], options: dict[str, Any]) -> int:
         format=form, files=tuple(map(Path, sources)), folder=options["output"],  # type: ignore[arg-type]
         answers=not options["no_answers"], sealed=options["sealed"], canary=options["canary"], name=options["name"],
         license=options["license_id"] or hugging_face.LICENSE, tapes=not options["no_tapes"], data=options["data"],
-        force=options["force"],
+        force=options["force"], session_seed=_session_seed,
     ))  # fmt: skip
     if options["as_json"]:
         click.echo(json.dumps({
             "folder": str(made.folder), "questions": made.questions, "duplicates": made.duplicates,
             "files": list(made.files), "canary": made.canary, "sealed": str(made.sealed) if made.sealed else None,
-            "guessable": made.guessable,
+            "guessable": made.guesses.built + made.guesses.mined, "seed_unknown": made.guesses.unknown,
         }, indent=2))  # fmt: skip
     else:
         _show(made)
+    for warning in _warnings(made):
+        click.echo(f"WARNING: {warning}", err=True)
     return 0
+
+
+def _session_seed(run: str) -> int | None:
+    from backtrader_bench.miner.journal import read_session
+
+    try:
+        return read_session(run).settings.seed
+    except BenchError:
+        return None
+
+
+def _warnings(made: Made) -> Iterator[str]:
+    """What keeps a sealed export from keeping its keys."""
+    found = made.guesses
+    if found.built:
+        yield (
+            f"the keys of {found.built} of {made.questions} questions can be found without a backtest. They were built "
+            "from a seed below 2**62, and their scheme draws letters and ranks from it: whoever has this package tries "
+            "seeds. Before you publish, build with --seed random, or a scheme with hidden worlds (siblings)."
+        )
+    if found.mined:
+        yield (
+            f"the keys of {found.mined} of {made.questions} questions can be found by mining again. Their session's "
+            "seed is below 2**62, and letters, and all of the offline generator's questions, are drawn from it. Before "
+            "you publish, mine without --seed."
+        )
+    if found.unknown:
+        yield (
+            f"{found.unknown} of {made.questions} questions come of mining sessions that are not in this store. Where "
+            "their seeds are below 2**62 (any that was given by hand or drawn by an older version), their keys can be "
+            "found by mining again."
+        )
 
 
 def _refuse(form: str, options: dict[str, Any], foreign: dict[str, str]) -> None:
@@ -63,13 +97,6 @@ def _show(made: Made) -> None:
         click.echo("The folder holds the keys: keep it where no agent can read it.")
         return
     click.echo(f"keys    {made.sealed}: keep it, nothing else has the nonces that the commitments were made with")
-    if made.guessable:
-        click.echo(
-            f"warning: {made.guessable} of {made.questions} questions were built from a seed that can be guessed, with "
-            "a scheme that draws the key's rank from it: someone with this package could find their keys without a "
-            "backtest. Build with a random --seed of 2**40 or more, or a scheme with hidden worlds (siblings).",
-            err=True,
-        )  # fmt: skip
     click.echo(f"next: publish the folder; later, publish the keys, and anyone can run: bench reveal {made.sealed} "
                f"{made.folder}")  # fmt: skip
 

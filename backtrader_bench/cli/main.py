@@ -135,7 +135,8 @@ def run(argv: list[str] | None = None) -> int:
         return 0
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "bench"
-        return fail(f"{where}: {error.format_message()}{_origin(error)} (see '{where} --help')", error.exit_code)
+        told = f"{where}: {error.format_message()}{configuration.refused(error)} (see '{where} --help')"
+        return fail(told, error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return fail("interrupted; what was finished is kept", 130)
     except BenchError as error:
@@ -149,14 +150,6 @@ def run(argv: list[str] | None = None) -> int:
             raise
         return fail(f"cannot write the output: {error.strerror}", 2)
     return outcome if isinstance(outcome, int) else 0
-
-
-def _origin(error: click.ClickException) -> str:
-    """Where a value that click refuses stands, unless on the command line."""
-    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
-        return ""
-    found = configuration.origin(error.ctx, str(error.param.name))
-    return f" (from {found})" if found else ""
 
 
 def fail(message: str, code: int) -> int:

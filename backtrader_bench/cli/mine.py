@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli import kinds
 from backtrader_bench.cli.numbers import Finite
 
 EXIT_CODES = (
@@ -21,23 +22,27 @@ COUNT = click.IntRange(1, 100_000)
 
 @click.command(epilog=EXIT_CODES)
 @click.option("--attempts", type=click.IntRange(1, 100_000), help="Questions to try. [10]")
-@click.option("--generator-agent", metavar="AGENT",
+@click.option("--generator-agent", type=kinds.Words(kinds.generators), metavar="AGENT",
               help="Writes question and verifier; offline needs no model. [offline]")
 @click.option("--generator-model", metavar="MODEL", help="Its model, where AGENT has none after a colon.")
-@click.option("--no-tools-agent", "no_tools_agents", multiple=True, metavar="AGENT",
+@click.option("--no-tools-agent", "no_tools_agents", multiple=True, type=kinds.Words(kinds.agents), metavar="AGENT",
               help="Screens out what needs no computing; give several to share the draws. [the generator; guesser]")
 @click.option("--no-tools-model", "no_tools_models", multiple=True, metavar="MODEL", help="Their models, in order.")
-@click.option("--with-tools-agent", metavar="AGENT", help="Answers what is left, with tools. [the generator; oracle]")
+@click.option("--with-tools-agent", type=kinds.Words(kinds.agents), metavar="AGENT",
+              help="Answers what is left, with tools. [the generator; oracle]")
 @click.option("--with-tools-model", metavar="MODEL", help="Its model.")
-@click.option("--second-verifier", metavar="AGENT", help="Writes a second program from the question alone. [off]")
+@click.option("--second-verifier", type=kinds.Words(kinds.agents), metavar="AGENT",
+              help="Writes a second program from the question alone. [off]")
 @click.option("--generator-timeout", type=SECONDS, metavar="S", help="Seconds. [600]")
 @click.option("--code-timeout", type=SECONDS, metavar="S", help="Seconds for each run of a verifier. [120]")
 @click.option("--no-tools-timeout", type=SECONDS, metavar="S", help="Seconds. [120]")
 @click.option("--with-tools-timeout", type=SECONDS, metavar="S", help="Seconds. [180]")
 @click.option("--choice-perturbations", type=click.IntRange(3, 200), help="Seeds that give wrong options. [8]")
 @click.option("--seed-step", type=click.IntRange(1, 10**6), help="Distance between those seeds. [1009]")
-@click.option("--seed", type=click.IntRange(0, 2**53), help="Of the session. [drawn, and kept with it]")
-@click.option("--category", metavar="NAME", help="Ask for this category alone; --help lists them at the end.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1),
+              help="Of the session; who knows it can make its questions again. [drawn, and kept with it]")
+@click.option("--category", type=kinds.Words(kinds.categories), metavar="NAME",
+              help="Ask for this category alone; --help lists them at the end.")
 @click.option("--no-steer", is_flag=True, help="Leave the category to the generator.")
 @click.option("--no-tools-draws", type=click.IntRange(1, 99), metavar="M", help="Draws of the screen. [1]")
 @click.option("--no-tools-threshold", type=click.IntRange(1, 99), metavar="T",
@@ -54,7 +59,8 @@ COUNT = click.IntRange(1, 100_000)
 @click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="Price table of models, for agents that report no cost.")
 @click.option("--run-name", metavar="NAME", help="Becomes part of the session's name.")
-@click.option("--resume", metavar="RUN", help="Go on with a session (last: the newest).")
+@click.option("--resume", type=kinds.Words(kinds.sessions), metavar="RUN",
+              help="Go on with a session (last: the newest).")
 @click.option("--require-sandbox", type=click.Choice(["L3", "L2"]), help="Refuse to run verifiers with less.")
 @click.option("--allow-unsafe", is_flag=True, help="Run verifiers with your files and network in reach, if need be.")
 @click.option("--own-config", is_flag=True, help="Agents run with your own login and configuration.")

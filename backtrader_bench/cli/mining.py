@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 import threading
 import time
@@ -25,6 +24,7 @@ from backtrader_bench.agents.command import absolute
 from backtrader_bench.agents.runs.budget import Caps, tokens_of
 from backtrader_bench.cli import configuration
 from backtrader_bench.errors import UsageError
+from backtrader_bench.mcq_builder.seeds import drawn_seed
 from backtrader_bench.miner import cron, journal, report, session
 from backtrader_bench.miner.decisions import ACCEPTED, DECISIONS, REVIEW
 from backtrader_bench.miner.session import Host, Limits, Watch, exit_code
@@ -91,7 +91,7 @@ def _prices(path: Path | None) -> Any:
 def _derived(options: Mapping[str, Any]) -> dict[str, Any]:
     seed = options["seed"]
     return {
-        "seed": secrets.randbelow(2**31) if seed is None else seed,
+        "seed": drawn_seed() if seed is None else seed,
         "steer": not options["no_steer"],
         "own_config": options["own_config"] or None,
     }

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+
+if TYPE_CHECKING:
+    _Kind = click.ParamType[Any]  # generic for type checkers alone, in all versions of click
+else:
+    _Kind = click.ParamType
 
 
 class Finite(click.FloatRange):
@@ -18,3 +23,21 @@ class Finite(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number
+
+
+class Seed(_Kind):
+    """A whole number, or ``random``."""
+
+    name = "integer|random"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number or the word; a usage error for anything else."""
+        if value == "random" or (isinstance(value, int) and not isinstance(value, bool)):
+            return value
+        try:
+            return int(value) if isinstance(value, str) else self._refuse(value, param, ctx)
+        except ValueError:
+            return self._refuse(value, param, ctx)
+
+    def _refuse(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
+        self.fail(f"{value!r} is no whole number, nor the word random.", param, ctx)

@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli import kinds
 from backtrader_bench.cli.numbers import Finite
 
 
 @click.command(
     epilog="Exit codes: 0 reported, 2 usage or input (no such run, no attempt in it, an unreadable question file)."
 )
-@click.argument("runs", nargs=-1, metavar="RUN...", required=True)
+@click.argument("runs", nargs=-1, metavar="RUN...", required=True, type=kinds.Words(kinds.runs, files=True))
 @click.option("--questions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Where the questions are, before the files that the runs name and db/mcq; repeatable.")
 @click.option("--floor", type=Finite(0, 1, max_open=True), metavar="SHARE",

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli import kinds
+
 
 @click.command(epilog="Exit codes: 0 done, 2 usage or input, 4 another process works on the run.")
-@click.argument("run")
+@click.argument("run", type=kinds.Words(kinds.runs, files=True))
 @click.option("--questions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Where the run's question file is now, if it was moved; repeatable.")
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")

@@ -9,6 +9,7 @@ import click
 
 from backtrader_bench import store
 from backtrader_bench.agents.exports import make
+from backtrader_bench.cli.live import plain
 from backtrader_bench.errors import StoreError
 
 if TYPE_CHECKING:
@@ -27,8 +28,11 @@ def reveal(sealed: Path, folder: Path, output: Path | None, *, force: bool, as_j
     if output is not None and not found.problems:
         store.replace_file(output, found.bank)
     if as_json:
-        click.echo(json.dumps({"questions": found.questions, "problems": list(found.problems)}, indent=2))
+        said = {"questions": found.questions, "problems": list(found.problems), "notes": list(found.notes)}
+        click.echo(json.dumps(said, indent=2))
         return int(bool(found.problems))
+    for line in found.notes[:SHOWN]:
+        click.echo(f"note: {plain(line)}")
     for line in found.problems[:SHOWN]:
         click.echo(line)
     if len(found.problems) > SHOWN:

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli import kinds
+
 
 @click.command(epilog="Exit codes: 0 done, 2 usage or input, 130 interrupted (verdicts given are kept).")
-@click.argument("run", required=False)
+@click.argument("run", required=False, type=kinds.Words(kinds.sessions))
 @click.option("--question", metavar="ID", help="Only this one, named by the beginning of its id.")
 @click.option("--verdict", type=click.Choice(["accept", "reject", "fix-needed"]), help="Give it without being asked.")
 @click.option("--reason", default="", help="Why; needed for reject and fix-needed.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from backtrader_bench.cli import kinds
 from backtrader_bench.cli.numbers import Finite
 
 EXIT_CODES = (
@@ -19,7 +20,7 @@ EXIT_CODES = (
 
 @click.command(epilog=EXIT_CODES)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
-@click.option("--agent", "agents", multiple=True, metavar="NAME[:MODEL]",
+@click.option("--agent", "agents", multiple=True, type=kinds.Words(kinds.agents), metavar="NAME[:MODEL]",
               help="Who is asked; repeatable. `bench agents` lists them.")
 @click.option("--mode", type=click.Choice(["no-tools", "with-tools"]), help="Whether agents may use tools. [no-tools]")
 @click.option("--repeats", type=click.IntRange(1, 1000), help="How often each agent is asked each question. [1]")
@@ -46,7 +47,8 @@ EXIT_CODES = (
 @click.option("--prices", type=click.Path(path_type=Path), metavar="FILE",
               help="Price table of models, for agents that report no cost.")
 @click.option("--run-name", metavar="NAME", help="Becomes part of the run's name.")
-@click.option("--resume", metavar="RUN", help="Ask what is missing of this run (last: the newest).")
+@click.option("--resume", type=kinds.Words(kinds.runs), metavar="RUN",
+              help="Ask what is missing of this run (last: the newest).")
 @click.option("--dry-run", is_flag=True, help="Show prompts, counts and estimates; ask nobody.")
 @click.option("--keep-workspaces", is_flag=True, help="Leave the folders that agents worked in.")
 @click.option("--no-fsync", is_flag=True, help="Faster on slow disks; a power cut may lose the last attempts.")

@@ -11,11 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from backtrader_bench.attempts import ATTEMPT_VERSION, FINAL, Attempt, attempt_id, to_attempt
+from backtrader_bench.attempts import ANSWERS, ATTEMPT_VERSION, FINAL, Attempt, attempt_id, to_attempt
 from backtrader_bench.errors import BenchError, RecordError, StoreError
 from backtrader_bench.market import pins
 from backtrader_bench.records import (
     HIDDEN_SCHEMES,
+    LETTERS,
     MINED,
     SCHEMA_VERSION,
     Question,
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 
 Fault = Literal[
     "unreadable", "not_utf8", "too_long", "torn_tail", "schema_version", "not_a_record", "wrong_id", "wrong_run",
-    "duplicate", "conflict", "question_missing", "certificate", "verifier", "tape_missing", "tape_changed",
-    "manifest", "bank_changed", "bank_missing",
+    "wrong_key", "wrong_grade", "duplicate", "conflict", "question_missing", "certificate", "verifier", "tape_missing",
+    "tape_changed", "manifest", "bank_changed", "bank_missing",
 ]  # fmt: skip
 FIXES: dict[str, str] = {
     "unreadable": "restore the line from a copy",
@@ -49,6 +50,8 @@ FIXES: dict[str, str] = {
     "not_a_record": "restore the line from a copy, or move the file out of db/",
     "wrong_id": "the content was changed after it was written: restore it from a copy",
     "wrong_run": "move the record to its run's file, or give the file its name back",
+    "wrong_key": "the record was changed after it was written: restore it from a copy; bench check computes keys",
+    "wrong_grade": "restore the line from a copy; where the key was changed on purpose, bench rescore RUN grades again",
     "duplicate": "bench db dedupe FILE -o NEW writes a file without repeats",
     "conflict": "find out which one is right (bench check), and take the other file out of db/",
     "question_missing": "put the question file back into db/mcq (its name and digest stand in the run's manifest)",
@@ -130,6 +133,7 @@ class Checker:
     def __init__(self, home: Path, readers: Readers, read: Callable[[int], None] = lambda count: None) -> None:
         """``read`` is told of bytes as they go by, :func:`places.total_bytes` in all."""
         self.home, self.readers, self.counts, self._read = home, readers, Counts(), read
+        self._misgraded: dict[str, Problem] = {}
 
     def problems(self) -> Iterator[Problem]:
         """Every problem, as it is found. StoreError: a file can't be read at all; UsageError: there is no store."""
@@ -171,6 +175,8 @@ class Checker:
             except RecordError as error:
                 text = str(error).removeprefix(f"{name}, line {line.number}: ")
                 yield Problem("not_a_record", name, line.number, text)
+        yield from self._misgraded.values()
+        self._misgraded.clear()
 
     def _fields(self, kind: Kind, name: str, line: Line) -> Any:
         """The decoded line, or why it can't be one."""
@@ -231,6 +237,10 @@ class Checker:
         expected = question_id(record.stem, record.options)
         if record.id != expected:
             yield "wrong_id", f"the id is {record.id[:12]}, that of its text is {expected[:12]}"
+        keys = [letter for letter, origin in record.option_origins.items() if origin == "key"]
+        if keys != [record.answer]:
+            told = ", ".join(keys)[:20] or "none"
+            yield "wrong_key", f"the key is {record.answer}, option_origins call {told} the key"
         if record.scheme in HIDDEN_SCHEMES:
             if record.certificate is None:
                 yield "certificate", f"scheme {record.scheme} without a certificate"
@@ -252,8 +262,13 @@ class Checker:
             yield Problem("wrong_id", name, line.number, fault)
         if record.run != path.stem:
             yield Problem("wrong_run", name, line.number, f"of run {record.run[:80]}")
-        if not seen.has("questions", record.question_id):
+        asked = seen.before("questions", record.question_id)
+        if asked is None:
             yield from self._no_question(record, name, line, seen)
+        # A record that replaces another one (bench rescore) has the last word.
+        self._misgraded.pop(record.id, None)
+        if fault := _grade_fault(record, asked.mark if asked else None):
+            self._misgraded[record.id] = Problem("wrong_grade", name, line.number, fault)
         before = seen.before("attempts", record.id)
         if before is not None and (content == before.content or not follows(record, before.mark)):
             text = f"{'the same as' if content == before.content else 'asked again after a final outcome in'} "
@@ -355,6 +370,21 @@ class Checker:
 def _attempt_fault(one: Attempt) -> str | None:
     expected = attempt_id(one.run, one.question_id, one.agent, one.mode, one.repeat, one.shift)
     return f"the id is {one.id[:12]}, that of what was asked is {expected[:12]}" if one.id != expected else None
+
+
+def _grade_fault(one: Attempt, key: str | None) -> str | None:
+    """What letter, order of the options, key (None where it is not known) and status say against each other."""
+    if one.shown is not None:
+        letter = LETTERS[(LETTERS.index(one.shown) + one.shift) % 4] if one.shown in LETTERS else None
+        if letter != one.letter:
+            return f"the reply's {one.shown[:5]}, rotated by {one.shift}, is {letter}, not {str(one.letter)[:5]}"
+    if one.status not in ANSWERS:
+        return None
+    if one.letter is None:
+        return f"{one.status} without a letter"
+    if key is not None and (one.letter == key) is not (one.status == "correct"):
+        return f"{one.status}, but the letter is {one.letter[:5]} and the key {key}"
+    return None
 
 
 def follows(later: Attempt, status: str) -> bool:

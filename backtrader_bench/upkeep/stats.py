@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from backtrader_bench.attempts import ATTEMPT_VERSION
 from backtrader_bench.market import pins
+from backtrader_bench.records import SCHEMA_VERSION
 from backtrader_bench.upkeep import places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from backtrader_bench.upkeep.places import Kind
 
 
 class _Asked(msgspec.Struct, frozen=True):
@@ -41,6 +45,12 @@ class _Told(msgspec.Struct, frozen=True):
     verdict: str | None = None
 
 
+class _Versioned(msgspec.Struct, frozen=True):
+    """Of a record that may be of any version."""
+
+    schema_version: Any = None
+
+
 @dataclass
 class Stats:
     """Counts of one store."""
@@ -51,6 +61,8 @@ class Stats:
     """Bytes by kind; ``tapes`` and ``cache`` among them."""
     records: Counter[str] = field(default_factory=Counter)
     unreadable: Counter[str] = field(default_factory=Counter)
+    other_version: Counter[str] = field(default_factory=Counter)
+    """Records of a schema that this version doesn't read; they are in no other count."""
     schemes: Counter[str] = field(default_factory=Counter)
     tiers: Counter[str] = field(default_factory=Counter)
     templates: Counter[str] = field(default_factory=Counter)
@@ -62,9 +74,13 @@ class Stats:
     tapes: int = 0
 
 
-def stats(home: Path, read: Callable[[int], None] = lambda count: None) -> Stats:
-    """Count everything. StoreError: a file can't be read; UsageError: there is no store."""
+def stats(home: Path, versions: Mapping[Kind, int], read: Callable[[int], None] = lambda count: None) -> Stats:
+    """Count everything. StoreError: a file can't be read; UsageError: there is no store.
+
+    ``versions``: the schema of summaries and reviews.
+    """
     found = Stats()
+    known = {"questions": SCHEMA_VERSION, "attempts": ATTEMPT_VERSION, **versions}
     for kind in places.KINDS:
         decoder = msgspec.json.Decoder({"questions": _Asked, "attempts": _Tried}.get(kind, _Told))
         for path in places.files(home, kind):
@@ -72,6 +88,9 @@ def stats(home: Path, read: Callable[[int], None] = lambda count: None) -> Stats
             found.size[kind] += path.stat().st_size
             for line in places.lines(path, read):
                 try:
+                    if msgspec.json.decode(line.data, type=_Versioned).schema_version not in (None, known[kind]):
+                        found.other_version[kind] += 1
+                        continue
                     one = decoder.decode(line.data)
                 # A byte that is no UTF-8 inside a text is a UnicodeDecodeError, which is a ValueError too.
                 except (msgspec.MsgspecError, ValueError):
@@ -108,7 +127,8 @@ def as_json(found: Stats) -> dict[str, Any]:
 
     return {
         "files": dict(found.files), "bytes": dict(found.size), "records": dict(found.records),
-        "unreadable": dict(found.unreadable), "tapes": found.tapes, "runs": len(found.runs),
+        "unreadable": dict(found.unreadable), "other_version": dict(found.other_version),
+        "tapes": found.tapes, "runs": len(found.runs),
         "schemes": ordered(found.schemes), "tiers": ordered(found.tiers), "templates": ordered(found.templates),
         "agents": {name: ordered(counts) for name, counts in sorted(found.agents.items())},
         "decisions": ordered(found.decisions), "verdicts": ordered(found.verdicts),

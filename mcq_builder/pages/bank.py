@@ -19,7 +19,7 @@ from backtrader_bench.mcq_builder.pages.charts import add_charts
 from backtrader_bench.mcq_builder.pages.facts import KINDS, TIERS, Facts
 from backtrader_bench.mcq_builder.pages.pack import ChartPack, packed
 from backtrader_bench.mcq_builder.settings import GUARANTEES
-from backtrader_bench.records import LETTERS, parse_json, public_part
+from backtrader_bench.records import LETTERS, MINED, parse_json, public_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -127,7 +127,7 @@ def html(bank: Bank, drawn: Charts | None, pack: ChartPack, title: str | None = 
 
 
 def _tape(one: Facts) -> str:
-    tape = one.record.get("tape")
+    tape = public_part(one.record).get("tape")
     return str(tape.get("sha256")) if isinstance(tape, dict) else one.item.dataset
 
 
@@ -163,7 +163,7 @@ def public_facts(record: Mapping[str, Any], scheme: str) -> list[tuple[str, str]
     if isinstance(tape := record.get("tape"), dict):
         if tape.get("rows"):
             found.append(("bars", f"{tape['rows']}, {tape.get('first')} to {tape.get('last')}"))
-        found += [("source", _plain(tape.get("source"))), ("sha256", _plain(tape.get("sha256")))]
+        found += [(name, _plain(tape.get(name))) for name in ("source", "sha256") if tape.get(name) != ""]
     if isinstance(promise := record.get("certificate"), dict):
         found.append(("certificate", f"{promise.get('worlds')} hidden worlds, {promise.get('valid')} with an answer; "
                       "the text was fixed before the key was drawn"))  # fmt: skip
@@ -182,6 +182,8 @@ def private_facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         if worlds := private.get("option_worlds"):
             found.append(("worlds of the options", _plain(worlds)))
         found += [(f"mistake {name}", _plain(value)) for name, value in (private.get("fingerprints") or {}).items()]
+    if record.get("scheme") == MINED and isinstance(tape := record.get("tape"), dict):
+        found.append(("verifier, sha256", _plain(tape.get("sha256"))))
     if isinstance(said := record.get("verification"), dict):
         found += [("generator", _plain(said.get("generator"))), ("attempt", _plain(said.get("attempt")))]
         found.append((f"verifier, seed {said.get('base_seed')}", _plain(said.get("answer"))))

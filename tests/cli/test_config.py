@@ -11,9 +11,11 @@ from typing import Any
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
-from backtrader_bench.cli import configuration
+from backtrader_bench.cli import configuration, kinds
 from backtrader_bench.cli.main import COMMANDS, cli, run
+from backtrader_bench.errors import UsageError
 
 BENCH = [sys.executable, "-m", "backtrader_bench"]
 
@@ -102,7 +104,18 @@ WRONG = {
     "[agents.tset]\ntimeout = 2": "[agents]: 'tset' is no option of it; did you mean 'test'?",
     "[agents.test]\nmodel = 2": "[agents.test]: 'model' is no option of it; did you mean 'mode'?",
     "[run": "not TOML",
-    "[run]\njobs = 'x'": "Invalid value for '--jobs'",
+    "[run]\njobs = 'x'": '[run]: jobs is "x"; it must be a whole number',
+    "[run]\njobs = 1.0": "[run]: jobs is 1.0; it must be a whole number",
+    "[run]\njobs = 0": "Invalid value for '--jobs'",
+    "[run]\nmax-cost = '5'": '[run]: max-cost is "5"; it must be a number',
+    "[run]\nmax-cost = inf": "Invalid value for '--max-cost'",
+    "[run]\ndata = 5": "[run]: data is 5; it must be a path in quotes",
+    '[run]\ndata = "a\\u0000b"': "[run]: data holds a null byte",
+    "[run]\ndata = {a = 1}": '[run]: data is {"a": 1}; it must be a path in quotes',
+    "[run]\nagent = ['oracle', 3]": "[run]: agent is 3; it must be a text in quotes",
+    "[run]\nagent = [['oracle']]": "[run]: agent is a list; it takes one value",
+    "[run]\nrun-name = 2026-01-02": '[run]: run-name is 2026-01-02; it must be a text in quotes',
+    "[run]\nmode = 1": "[run]: mode is 1; it must be a text in quotes",
 }
 
 
@@ -115,6 +128,56 @@ def test_what_is_wrong_is_said_in_a_line(text: str, project: Path, capsys: pytes
         told = capsys.readouterr()
         assert WRONG[text] in told.err and str(path) in told.err and told.err.count("\n") == 1
     assert run(["run", "--help"]) == 0  # help is there whatever the file says
+
+
+# of bench build; each was taken for something else, or ended in a traceback
+MISTAKEN = {
+    "seed = 1.9": "whole number", "num-questions = 2.9": "num-questions is 2.9; it must be a whole number",
+    "output = 7": "output is 7; it must be a path", "output = {a = 1}": 'output is {"a": 1}; it must be a path',
+    "symbol = 5": "symbol is 5; it must be a text", "strategy-params = 5": "strategy-params is 5; it must be a table",
+    "start-date = 2016": "start-date is 2016; it must be a date", "exclude = [1]": "exclude is 1; it must be a path",
+    "start-date = 2016-01-04T00:00:00": 'start-date is 2016-01-04T00:00:00; it must be a date',
+    "initial-cash = '5'": 'initial-cash is "5"; it must be a number', "seed = true": "seed is true; it is no switch",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MISTAKEN, ids=range(len(MISTAKEN)))
+def test_no_value_is_taken_for_another(text: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, f"[build]\n{text}\n")
+    for command in (["build", "-n", "1"], ["config"]):
+        assert run(command) == 2
+        told = capsys.readouterr()
+        assert MISTAKEN[text] in told.err and told.err.count("\n") == 1
+    assert list(Path().iterdir()) == []
+
+
+def test_every_option_refuses_what_is_not_of_its_type() -> None:
+    def options(command: click.Command) -> list[click.Option]:
+        inner = command.commands.values() if isinstance(command, click.Group) else ()
+        return [*configuration.settable(command), *(one for other in inner for one in options(other))]
+
+    found = [one for word in COMMANDS for one in options(cli.get_command(click.Context(cli), word))]
+    for option in found:
+        name = configuration.flag(option)
+        wrong: list[Any] = [True, [[]]]
+        if option.is_flag:
+            wrong = [1, "x"]
+        elif isinstance(option.type, click.types.IntParamType | click.types.FloatParamType):
+            wrong += ["1", {}]
+        elif isinstance(option.type, configuration.TEXTS):
+            wrong += [1, 1.5]
+        if not isinstance(option.type, kinds.JsonObject):
+            wrong.append({})
+        for value in wrong:
+            with pytest.raises(UsageError, match=f"f: {name} is "):
+                configuration.defaults(click.Command("x", params=[option]), {name: value}, "f")
+
+
+def test_what_was_changed_is_shown_first(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, "[build]\nbundle = 3\nseed = 7\n")
+    assert run(["config", "build", "--jobs", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()[3:]
+    assert [line.split()[1] for line in lines[:4]] == ["seed", "bundle", "jobs", "symbol"]
 
 
 def test_bytes_that_are_no_text(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,26 +266,63 @@ def test_a_night_finds_the_same_settings(
     assert f'Environment="BENCH_CONFIG={path}"' in text
 
 
-def completed(words: str, count: int) -> list[str]:
-    """What a shell is offered for a line; the last word is being typed."""
+def offered(words: str, *, light: bool = True) -> list[str]:
+    """What a shell is offered for a line; the last word is being typed. ``light``: nothing heavy may be loaded."""
     code = (
         "import sys\nfrom backtrader_bench.cli.main import run\n"
         "try:\n    run([])\nexcept SystemExit:\n    pass\n"
         "print('MODULES', *{name.split('.')[0] for name in sys.modules})"
     )
-    env = {**os.environ, "_BENCH_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+    count = str(words.count(" "))
+    env = {**os.environ, "_BENCH_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": count}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
-    offered, _, loaded = done.stdout.partition("MODULES ")
+    lines, _, loaded = done.stdout.partition("MODULES ")
     assert not set(loaded.split()) & {"rich", "msgspec", "numpy", "pandas", "backtrader", "jinja2", "filelock"}
-    return [line.partition(",")[2] for line in offered.splitlines()]
+    return [line.partition(",")[2] for line in lines.splitlines()]
 
 
 def test_completion_offers_verbs_options_and_choices(project: Path) -> None:
     write(project, "[nonsense")  # a faulty file is no reason to complete nothing
-    assert completed("bench re", 1) == [name for name in COMMANDS if name.startswith("re")]
-    assert completed("bench db s", 2) == ["stats"]
-    assert "--max-cost" in completed("bench run --max", 2)
-    assert completed("bench run --mode ", 3) == ["no-tools", "with-tools"]
+    assert offered("bench re") == [name for name in COMMANDS if name.startswith("re")]
+    assert offered("bench db s") == ["stats"]
+    assert "--max-cost" in offered("bench run --max")
+    assert offered("bench run --mode ") == ["no-tools", "with-tools"]
+    assert offered("bench build --strategy sma") == ["sma_crossover"]
+
+
+def completed(words: str) -> list[str]:
+    """The same in this process, by click's own completion."""
+    *before, typed = words.split(" ")
+    return [one.value for one in ShellComplete(cli, {}, "bench", "X").get_completions(before[1:], typed)]
+
+
+def test_completion_offers_what_is_registered(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from backtrader_bench.agents.registry import BACKENDS
+    from backtrader_bench.backtest.strategies import REGISTRY
+    from backtrader_bench.mcq_builder.settings import SCHEMES, SETTINGS
+    from backtrader_bench.miner.categories import CATEGORIES
+    from backtrader_bench.templates.registry import TEMPLATES
+
+    assert completed("bench build --scheme ") == completed("bench audit --scheme ") == list(SCHEMES)
+    assert completed("bench build --worlds ") == ["resampled"]
+    assert completed("bench build --sizing ") == ["capped", "fixed"]
+    assert completed("bench build --strategy ") == [*REGISTRY, "all"]
+    assert completed("bench build --template ") == completed("bench audit --template ") == list(TEMPLATES)
+    assert completed("bench build --difficulty ") == ["easy", "medium", "hard", "all"]
+    assert completed("bench build --difficulty easy,h") == ["easy,hard"]
+    assert completed("bench run --agent ") == completed("bench agents test ") == list(BACKENDS)
+    assert completed("bench mine --generator-agent o") == ["offline", "oracle"]
+    assert completed("bench mine --category ") == list(CATEGORIES)
+    # What is offered must be taken.
+    for name, words in {"scheme": kinds.schemes, "sizing": kinds.sizings, "worlds": kinds.worlds,
+                        "difficulty": kinds.tiers, "strategy": kinds.strategies, "template": kinds.templates}.items():
+        for word in words():
+            SETTINGS[name].check(name, word)
+    old = Path(__file__).resolve().parents[1] / "data" / "store_v1"
+    monkeypatch.setenv("BENCH_HOME", str(old))
+    (one,) = [path.stem for path in (old / "db" / "attempts").glob("run_*.jsonl")]
+    assert completed("bench report run") == completed("bench run --resume run") == [one]
+    assert [name[:7] for name in completed("bench mine --resume ")] == ["last", "mining_"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

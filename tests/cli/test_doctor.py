@@ -97,6 +97,41 @@ def test_disk_store_and_configuration(
     assert any(check["text"].endswith("ends in half a line") for check in checks)
 
 
+# bench.toml -> what doctor must find in it
+REFUSED = {
+    "[build]\nseed = 'x'": "seed", "[demo]\noutput = 5": "[demo]: output is 5", "[page]\ndata = 5": "[page]: data is 5",
+    "[run]\njobs = 0": "Invalid value for '--jobs'", "[agents.test]\nmode = 'x'": "Invalid value for '--mode'",
+    "[build]\nscheme = 'x'": "scheme is 'x'", "[build]\nbundle = 2": "bundle are for hidden worlds",
+    "[run]\nagent = 'orakel'": "did you mean oracle?", "[mine]\ncategory = 'x'": "--category 'x'",
+    "[mine]\nwith-tools-agent = 'orakel'": "did you mean oracle?",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=range(len(REFUSED)))
+def test_a_configuration_that_commands_refuse_is_a_problem(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "bench.toml"
+    config.write_text(text)
+    monkeypatch.setenv("BENCH_CONFIG", str(config))
+    monkeypatch.setattr(doctoring, "TOPICS", {"config": doctoring._config})
+    ((topic, said),) = problems(looked(capsys, code=3))
+    assert topic == "config" and REFUSED[text] in said
+
+
+def test_every_value_and_variable_that_is_refused_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "bench.toml"
+    config.write_text("[run]\njobs = 0\nrepeats = 0\n")
+    monkeypatch.setenv("BENCH_CONFIG", str(config))
+    monkeypatch.setenv("BENCH_DB_TAIL_LINES", "many")
+    monkeypatch.setattr(doctoring, "TOPICS", {"config": doctoring._config})
+    found = [text for _, text in problems(looked(capsys, code=3))]
+    assert [text.split("'")[1] for text in found] == ["--repeats", "--jobs", "--lines"]
+    assert found[0].endswith(f"(from {config})") and found[2].endswith("(from $BENCH_DB_TAIL_LINES)")
+
+
 def test_a_lock_is_told_from_one_that_was_left(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = machine / "db" / "mcq" / "mining"
     code = (

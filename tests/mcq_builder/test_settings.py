@@ -10,7 +10,9 @@ import pytest
 from backtrader_bench.cli.build import build
 from backtrader_bench.errors import BenchError, UsageError
 from backtrader_bench.market import sources
+from backtrader_bench.mcq_builder.output import default_name
 from backtrader_bench.mcq_builder.settings import SETTINGS, Settings, read_config
+from tests.helpers import tape_of
 
 
 def test_defaults_are_the_documented_ones() -> None:
@@ -87,3 +89,12 @@ def test_bad_files_are_refused(tmp_path: Path, name: str, content: bytes) -> Non
         read_config(tmp_path)
     with pytest.raises(BenchError):
         read_config(tmp_path / "absent.json")
+
+
+def test_a_random_seed_is_drawn_and_stays_out_of_the_name() -> None:
+    one, other = Settings.of({"seed": "random"}), Settings.of({"seed": "random"})
+    assert one.seed != other.seed and 2**62 <= one.seed < 2**63
+    assert Settings.of({"seed": one.seed}).seed == one.seed
+    name = default_name(one, tape_of(one))
+    assert str(one.seed) not in name and "_seed-random_" in name
+    assert "_seed42_" in default_name(Settings.of({}), tape_of(one))

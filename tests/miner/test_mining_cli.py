@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from backtrader_bench.cli import mining
 from backtrader_bench.cli.main import run as bench
+from backtrader_bench.cli.mine import mine as command
 from backtrader_bench.errors import SandboxError
 from backtrader_bench.miner import cron, journal
 from backtrader_bench.sandbox import selftest
@@ -275,3 +277,12 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert word in told.err
     assert told.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_without_a_seed_draws_one_that_can_not_be_tried_out() -> None:
+    drawn = {mining._derived({"seed": None, "no_steer": False, "own_config": False})["seed"] for _ in range(20)}
+    assert len(drawn) == 20 and min(drawn) >= 2**62 and max(drawn) < 2**63
+    assert mining._derived({"seed": 0, "no_steer": False, "own_config": False})["seed"] == 0
+    # A drawn seed can be given again.
+    (seed,) = [one for one in command.params if one.name == "seed"]
+    assert seed.type.convert(str(max(drawn)), seed, None) == max(drawn)

@@ -112,6 +112,18 @@ CASES: dict[str, tuple[Damage, list[tuple[str, str, int | None]]]] = {
     "a changed stem": (change(KEPT, 1, stem="What else?"), [("wrong_id", KEPT, 1)]),
     "a changed verifier": (change(KEPT, 1, verifier="print(1)"), [("verifier", KEPT, 1)]),
     "no verifier": (change(KEPT, 1, verifier=...), [("verifier", KEPT, 1)]),
+    "a wrong answer made right": (change(ATTEMPTS, 1, status="correct"), [("wrong_grade", ATTEMPTS, 1)]),
+    "a right answer made wrong": (change(ATTEMPTS, 3, status="wrong"), [("wrong_grade", ATTEMPTS, 3)]),
+    "another letter": (change(ATTEMPTS, 3, letter="A"), [("wrong_grade", ATTEMPTS, 3)]),
+    "another order of the options": (change(ATTEMPTS, 3, shift=1), [
+        ("wrong_id", ATTEMPTS, 3), ("wrong_grade", ATTEMPTS, 3)]),
+    "no letter": (change(ATTEMPTS, 3, shown=None, letter=None), [("wrong_grade", ATTEMPTS, 3)]),
+    "a letter that is none": (change(ATTEMPTS, 3, shown="E", letter="E"), [("wrong_grade", ATTEMPTS, 3)]),
+    "a changed key": (change(KEPT, 1, answer="C"), [
+        ("wrong_key", KEPT, 1), ("wrong_grade", f"db/attempts/{MINED}.jsonl", 1),
+        ("wrong_grade", f"db/attempts/{MINED}.jsonl", 2)]),
+    "a key that nothing calls so": (change(BANK, 2, option_origins=dict.fromkeys("ABCD", "step")), [
+        ("wrong_key", BANK, 2), ("bank_changed", BANK, None)]),
     "a moved attempt": (change(ATTEMPTS, 6, run="run_20200101_000000"), [
         ("wrong_id", ATTEMPTS, 6), ("wrong_run", ATTEMPTS, 6)]),
     "an attempt twice": (repeat(ATTEMPTS, 2), [("duplicate", ATTEMPTS, 7)]),
@@ -182,6 +194,20 @@ def test_the_same_question_in_two_banks_is_no_fault(old: Path, capsys: pytest.Ca
     (old / "db/mcq/other.jsonl").write_bytes(b"".join(lines(old / BANK)[:2]))
     report = checked(capsys)
     assert (report["problems"], report["repeated"]) == ([], 2)
+
+
+def test_an_attempt_that_was_graded_again_by_another_key_counts_as_it_is_now(
+    old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The key was put right: until bench rescore has been here, the old grade is named; then no more."""
+    path = old / ATTEMPTS
+    found = [json.loads(line) for line in lines(path)]
+    stale = {**found[0], "letter": found[0]["shown"], "status": "correct"}
+    path.write_text("".join(json.dumps(one) + "\n" for one in (stale, *found[1:])))
+    assert found_in(checked(capsys)) == {("wrong_grade", ATTEMPTS, 1)}
+    again = {**found[0], "replaces": found[0]["id"]}
+    path.write_text("".join(json.dumps(one) + "\n" for one in (stale, *found[1:], again)))
+    assert checked(capsys)["problems"] == []
 
 
 def test_an_error_asked_again_and_a_rescore_are_no_repeats(old: Path, capsys: pytest.CaptureFixture[str]) -> None:

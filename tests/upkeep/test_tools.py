@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -104,6 +107,13 @@ def test_query_reads_the_records_themselves(old: Path, capsys: pytest.CaptureFix
     path.write_text(path.read_text() + "{{{\n" + future + '\n{"id": "cut')
     counts = "select status, count(*) from attempts where run like 'run%' group by all order by 1"
     assert rows(capsys, counts) == [["correct", "4"], ["wrong", "2"]]
+    assert run(["db", "query", counts]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "note: 1 attempts are of another schema_version than 1, which this bench reads, and are left out",
+        "note: 2 lines of attempts can't be read and are left out; bench db check names them",
+    ]
+    assert run(["db", "query", "select count(*) from questions"]) == 0
+    assert capsys.readouterr().err == ""  # nothing is missing of what was asked
     joined = "select count(distinct q.id) from attempts a join questions q on q.id = a.question_id"
     assert rows(capsys, joined) == [["4"]]
     mined = "select tape.rows, options['A'] is not null from questions where scheme = 'mined'"
@@ -114,6 +124,96 @@ def test_query_reads_the_records_themselves(old: Path, capsys: pytest.CaptureFix
     unknown = "select agent, usage.input tokens from attempts where agent = 'oracle' limit 1"
     assert run(["db", "query", unknown, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"agent": "oracle", "tokens": None}
+
+
+ENDLESS = "with recursive t as (select 1 a union all select a + 1 from t) select count(*) from t"
+
+
+def test_a_query_is_interrupted_at_once(old: Path) -> None:
+    pytest.importorskip("duckdb")
+    code = (
+        "import sys\nfrom backtrader_bench.upkeep import query\nfrom backtrader_bench.cli.main import main\n"
+        "plain = query.apart\n"
+        "def told(database, work, until):\n    print('asking', flush=True)\n    return plain(database, work, until)\n"
+        "query.apart = told\nmain(sys.argv[1:])\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, "db", "query", ENDLESS], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as child:  # fmt: skip
+        assert child.stdout is not None and child.stderr is not None
+        assert child.stdout.readline() == "asking\n"
+        time.sleep(0.5)  # into the query itself
+        began = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        assert child.wait(30) == 130
+        assert time.monotonic() - began < 15  # on a machine that does other things
+        assert child.stderr.read().strip() == "error: interrupted; what was finished is kept"
+
+
+def test_a_query_may_take_so_long(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("duckdb")
+    assert run(["db", "query", ENDLESS, "--timeout", "0.3"]) == 5
+    assert capsys.readouterr().err == "error: the query took longer than 0.3 s and was ended\n"
+    # Also where the rows, and not the first of them, take the time.
+    slow = "select a.range from range(100000000000) a where a.range < 3000 or a.range % 99999999999 = 7"
+    assert run(["db", "query", slow, "--csv", "--timeout", "0.3"]) == 5
+    assert run(["db", "query", "select 1", "--timeout", "60"]) == 0
+
+
+def made_newer(home: Path, kind: str) -> None:
+    """Records of a kind as a later version might write them."""
+    for path in (home / "db" / kind).rglob("*.jsonl"):
+        path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 2'))
+
+
+@pytest.mark.parametrize("words", [
+    "show BANK", "show BANK 1", "show BANK 1 --json --no-key", "check BANK", "page BANK --html page.html",
+    "audit BANK --no-learned", "run BANK --agent guesser -q", "export csv BANK -o out", "import BANK",
+    "build -n 1 --exclude BANK -o new.jsonl", "db dedupe BANK -o new.jsonl",
+])  # fmt: skip
+def test_a_question_of_a_newer_version_is_refused_in_one_line(
+    words: str, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made_newer(old, "mcq")
+    assert run(words.replace("BANK", str(old / "db/mcq/v1.jsonl")).split()) == 2
+    told = capsys.readouterr().err
+    assert "schema_version 2 is unknown; this version reads 1" in told and told.count("\n") == 1
+    assert not list(tmp_path.glob("*.*"))
+
+
+@pytest.mark.parametrize("words", [
+    f"report {RUN}", f"compare {RUN} {RUN}", f"rescore {RUN}", f"run --resume {RUN}",
+    f"db dedupe db/attempts/{RUN}.jsonl -o new.jsonl",
+])  # fmt: skip
+def test_an_attempt_of_a_newer_version_is_refused_in_one_line(
+    words: str, old: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(old)
+    made_newer(old, "attempts")
+    assert run(words.split()) == 2
+    told = capsys.readouterr().err
+    assert "schema_version 2 is unknown; this version reads 1" in told and told.count("\n") == 1
+
+
+def test_what_looks_at_the_whole_store_says_what_it_leaves_out(
+    old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for kind in ("mcq", "attempts", "summary"):
+        made_newer(old, kind)
+    assert run(["db", "stats", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["other_version"] == {"questions": 4, "attempts": 8, "summary": 2}
+    assert (found["records"], found["unreadable"], found["agents"], found["schemes"]) == ({}, {}, {}, {})
+    assert run(["db", "stats"]) == 0
+    assert "note: 8 attempts are of another schema_version, and in no count" in capsys.readouterr().err
+    assert run(["db", "check"]) == 1
+    assert "schema_version: 14; " in capsys.readouterr().out
+    assert run(["db", "tail", RUN, "-n", "1"]) == 0
+    assert capsys.readouterr().out.endswith("(schema_version 2; this bench reads 1)\n")
+    pytest.importorskip("duckdb")
+    assert run(["db", "query", "select count(*) from attempts a join questions q on q.id = a.question_id"]) == 0
+    notes = capsys.readouterr().err.splitlines()
+    assert [note.split()[1:3] for note in notes] == [["4", "questions"], ["8", "attempts"]]
 
 
 def test_columns_are_the_fields_of_the_records() -> None:

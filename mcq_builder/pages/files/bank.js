@@ -38,8 +38,7 @@ async function show(id) {
     el("div", { class: found.chart === undefined || found.chart === null ? "one" : "two" }, el("div", {}, stem(found.stem), list, secret), chart,
       el("div", {}, el("h2", {}, "Provenance"), table([["record", found.where], ...found.facts]))));
   fillOptions(list, found, false);
-  fillSecret(list, secret, found, $("all") && $("all").checked);
-  await fill(chart, found);
+  await fillSecret(list, secret, chart, found, $("all") && $("all").checked);
 }
 
 // Mined questions hold code between fences.
@@ -56,15 +55,23 @@ function fillOptions(list, found, open) {
   }));
 }
 
-function fillSecret(list, box, found, open) {
+async function fillSecret(list, box, chart, found, open) {
   if (found.key === undefined) return;
   fillOptions(list, found, open);
   const button = el("button", { type: "button", "aria-expanded": String(Boolean(open)) }, open ? "Hide the key" : "Show the key");
-  button.addEventListener("click", () => { fillSecret(list, box, found, !open); box.querySelector("button").focus({ preventScroll: true }); });
+  button.addEventListener("click", () => { fillSecret(list, box, chart, found, !open); box.querySelector("button").focus({ preventScroll: true }); });
   box.replaceChildren(button);
-  if (!open) return;
-  box.append(table([["key", found.key], ...found.secret]));
-  if (found.verifier) box.append(el("details", {}, el("summary", {}, "Verifier, the program that computes the answer"), el("pre", { tabindex: "0" }, found.verifier)));
+  if (open) box.append(table([["key", found.key], ...found.secret]));
+  if (open && found.verifier) box.append(el("details", {}, el("summary", {}, "Verifier, the program that computes the answer"), el("pre", { tabindex: "0" }, found.verifier)));
+  await fillChart(chart, found, open);
+}
+
+// Trades and the portfolio's value are what many questions ask for, so a chart waits for the same click.
+async function fillChart(chart, found, open) {
+  const inner = el("div");
+  chart.replaceChildren(inner);  // a drawing that is still on its way into an older one is lost with it
+  if (open || found.noChart) await fill(inner, found);
+  else if (found.chart !== null && found.chart !== undefined) inner.append(el("p", { class: "dim" }, "The chart is shown with the key: it gives many answers away."));
 }
 
 const table = (rows) => el("dl", {}, rows.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from backtrader_bench.agents.exports import canary
 from backtrader_bench.cli.main import run
+from backtrader_bench.errors import StoreError
 from tests.agents.exports.made import bank, export
 
 ONE = "backtrader-bench-canary-0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -56,3 +58,20 @@ def test_those_of_an_export_are_looked_for(tmp_path: Path, capsys: pytest.Captur
     assert run(["canary", "find", str(tmp_path / "gone")]) == 2
     assert run(["canary", "find", str(tmp_path), "--canary", "a"]) == 2
     assert len(re.findall(r"^error: ", capsys.readouterr().err, re.MULTILINE)) == 3
+
+
+def test_a_pipe_that_nobody_writes_to_is_refused_and_one_of_the_shells_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero")):
+        with pytest.raises(StoreError, match="no file or folder"):
+            canary.find([path])
+    reader, writer = os.pipe()
+    text = canary.make()
+    os.write(writer, f"x {text}".encode())
+    os.close(writer)
+    try:
+        found, files = canary.find([Path(f"/dev/fd/{reader}")])
+    finally:
+        os.close(reader)
+    assert [one.canary for one in found] == [text] and files == 1

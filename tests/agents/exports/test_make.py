@@ -7,17 +7,21 @@ import csv
 import hashlib
 import io
 import json
+import keyword
+import runpy
 import signal
 import subprocess
 import sys
 import tomllib
+import types
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from backtrader_bench.agents.exports import content, hugging_face, make, tables
 from backtrader_bench.agents.exports import folder as folders
-from backtrader_bench.agents.exports import hugging_face, make, tables
 from backtrader_bench.cli.main import run
 from backtrader_bench.errors import RecordError, StoreError, UsageError
 from backtrader_bench.market import pins
@@ -304,3 +308,75 @@ def test_a_question_whose_options_a_tool_could_not_tell_apart_is_refused(tmp_pat
     record["id"] = question_id(record["stem"], record["options"])
     with pytest.raises(RecordError, match="line 1: an option"):
         export("csv", write_bank(tmp_path / "bank.jsonl", [record]), tmp_path / "out")
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["new", "replaced"])
+@pytest.mark.parametrize("answers", [True, False], ids=["keys", "sealed"])
+def test_of_two_exports_to_one_place_one_is_told_that_it_lost(
+    before: bool, answers: bool, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    if before:
+        export("csv", file, out)
+    write = folders.write
+
+    def overtaken(*words: Any) -> Any:
+        with monkeypatch.context() as alone:
+            alone.setattr(folders, "write", write)
+            export("md", file, out, force=before, answers=answers, sealed=None if answers else tmp_path / "theirs")
+        return write(*words)
+
+    monkeypatch.setattr(folders, "write", overtaken)
+    with pytest.raises(StoreError, match="another export was written there meanwhile"):
+        export("inspect", file, out, force=before, answers=answers, sealed=None if answers else tmp_path / "ours")
+    assert "questions.md" in contents(out)
+    there = {"bank.jsonl", "out"} | (set() if answers else {"theirs"})
+    assert {one.name for one in tmp_path.iterdir() if one.is_dir() or one.name in there or one.name == "ours"} == there
+
+
+TASK_FILES = {"inspect": "{}.py", "lm-eval": "{}.yaml", "verifiers": "{}_v1/__init__.py"}
+
+
+@pytest.mark.parametrize("form", TASK_FILES)
+def test_no_name_makes_a_task_that_can_not_be_run(form: str, file: Path, tmp_path: Path) -> None:
+    """Names that a task file imports or defines, Python's own, and what is no name at all."""
+    export(form, file, tmp_path / "plain", name="plain")
+    used = {"class", "json", "inspect", "str", "lambda"}
+    for one in (tmp_path / "plain").rglob("*.py"):
+        tree = ast.parse(one.read_text())
+        used |= {node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
+        modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+        used |= {module.split(".")[0] for module in modules}
+        if form == "inspect":
+            used |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)} - {"plain", "plain_choice"}
+    assert form != "inspect" or {"generate", "json_dataset", "multiple_choice", "as_asked", "inspect_ai"} <= used
+    names = {content.task_name(name) for name in used | {"multiple", "123", "2024-bank", "None!"}}
+    assert not names & used and all(name.isidentifier() and not keyword.iskeyword(name) for name in names)
+    assert not any(f"{name}_choice" in used for name in names)
+    assert content.task_name("Plain bank") == "plain_bank" and content.task_name("bench_123") == "bench_123"
+    export(form, file, tmp_path / "out", name="123")
+    assert (tmp_path / "out" / TASK_FILES[form].format("bench_123")).exists()
+
+
+def stand_in(called: str) -> Callable[..., Any]:
+    return lambda *words, **more: (called, words, more)
+
+
+def test_a_name_that_shadows_an_import_gives_a_task_file_that_runs(file: Path, tmp_path: Path) -> None:
+    """Run with stand-ins for Inspect: the decorator and what the tasks call."""
+    for name in ("class", "generate", "json_dataset", "multiple"):
+        export("inspect", file, tmp_path / name, name=name)
+        path = tmp_path / name / f"bench_{name}.py"
+        modules = {one: types.ModuleType(one) for one in
+                   ("inspect_ai", "inspect_ai.dataset", "inspect_ai.scorer", "inspect_ai.solver")}  # fmt: skip
+        for module in modules.values():
+            module.__getattr__ = stand_in  # type: ignore[method-assign]
+        modules["inspect_ai"].task = lambda function: function  # type: ignore[attr-defined]
+        with pytest.MonkeyPatch.context() as patched:
+            for known, module in modules.items():
+                patched.setitem(sys.modules, known, module)
+            space = runpy.run_path(str(path))
+            for task in (f"bench_{name}", f"bench_{name}_choice"):
+                called, _, more = space[task]()
+                assert called == "Task" and more["dataset"][0] == "json_dataset"
+                assert more["solver"][-1][0] == ("multiple_choice" if task.endswith("_choice") else "generate")

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import secrets
+import shutil
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +15,18 @@ from typing import Any
 import msgspec
 import pytest
 
+from backtrader_bench.agents.exports import folder as folders
 from backtrader_bench.agents.exports import make, sealing
+from backtrader_bench.agents.runs import names
 from backtrader_bench.cli.main import run
 from backtrader_bench.market import pins
-from backtrader_bench.mcq_builder import askers
+from backtrader_bench.mcq_builder import askers, seeds
 from backtrader_bench.mcq_builder.askers import hidden_asker
 from backtrader_bench.mcq_builder.build import contexts
 from backtrader_bench.mcq_builder.options import siblings
-from backtrader_bench.records import LETTERS, PRIVATE_FIELDS, Question, to_line
+from backtrader_bench.miner import journal
+from backtrader_bench.miner.settings import settings_of
+from backtrader_bench.records import LETTERS, MINED, PRIVATE_FIELDS, Question, public_part, to_line
 from tests.agents.exports.made import bank, contents, export, lines, records
 from tests.agents.runs.made import published, write_bank
 from tests.helpers import settings, tape_of
@@ -230,6 +235,52 @@ def change_a_table(keys: Path, folder: Path) -> None:
     (folder / "questions.csv").write_text("other")
 
 
+DATA = {
+    "inspect": "questions.jsonl", "lm-eval": "questions.jsonl", "hf": "test.jsonl", "csv": "questions.csv",
+    "verifiers": "backtrader_bench_v1/questions.jsonl", "md": "questions.md",
+}  # fmt: skip
+
+
+def write_others(folder: Path, name: str, data: bytes | None, **about: Any) -> None:
+    """A file of an export as a publisher can have it who changes it, or leaves it out, before the publishing."""
+    manifest = {**json.loads((folder / "bench-export.json").read_bytes()), **about}
+    if data is None:
+        del manifest["files"][name]
+    else:
+        (folder / name).write_bytes(data)
+        manifest["files"][name] = hashlib.sha256(data).hexdigest()
+    (folder / "bench-export.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("form", make.FORMATS)
+def test_what_people_load_is_held_against_the_public_records(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other options than the sealed ones in the file that people load, from the very beginning."""
+    keys, out = sealed_export(form, bank(tmp_path / "bank.jsonl"), tmp_path / "out"), tmp_path / "out"
+    words = ["reveal", str(keys), str(out), "--json"]
+    assert run(words) == 0
+    was = (out / DATA[form]).read_bytes()
+    swapped = was.replace(b"$2.50", b"$x").replace(b"$1.50", b"$2.50").replace(b"$x", b"$1.50")
+    if swapped == was:  # Markdown escapes them
+        swapped = was.replace(b"2.50", b"x").replace(b"1.50", b"2.50").replace(b"x", b"1.50")
+    assert swapped != was
+    for name, data in ((DATA[form], swapped), (DATA[form], None), ("more.txt", b"")):
+        capsys.readouterr()
+        write_others(out, name, data)
+        assert run([*words, "-o", str(tmp_path / "back.jsonl")]) == 1
+        (problem,) = json.loads(capsys.readouterr().out)["problems"]
+        assert problem.startswith(f"{name} is not ") and not (tmp_path / "back.jsonl").exists()
+        write_others(out, DATA[form], was)
+    # Another version may write other words: that is no proof of anything.
+    write_others(out, "more.txt", None)
+    write_others(out, DATA[form], swapped, version="0.0.1")
+    capsys.readouterr()
+    assert run(words) == 0
+    (note,) = json.loads(capsys.readouterr().out)["notes"]
+    assert note.startswith(f"{DATA[form]} is not ") and "backtrader-bench 0.0.1 wrote it" in note
+
+
 CHANGES = [change_key, swap_keys, leave_one_out, change_nonce, change_option, change_option_and_hash, change_a_table]
 
 
@@ -260,13 +311,90 @@ def test_keys_are_never_replaced_and_never_in_the_folder(
     assert run(["reveal", str(keys), str(tmp_path / "out")]) == 0
 
 
-def test_a_seed_that_can_be_guessed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--no-answers", "-o"]
-    for seed, warned in ((42, True), (2**41, False)):
-        made = [{**record, "seed": seed} for record in records(3)]
-        file = write_bank(tmp_path / f"{seed}.jsonl", made)
-        assert run(["export", "csv", str(file), *words, str(tmp_path / f"out{seed}")]) == 0
-        assert ("seed that can be guessed" in capsys.readouterr().err) == warned
+def sealed_of(records: list[dict[str, Any]], folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> Any:
+    """A sealed export by the command line: what --json says, and what is said on stderr."""
+    capsys.readouterr()
+    file = write_bank(folder / f"{name}.jsonl", records)
+    assert run(["export", "csv", str(file), "-o", str(folder / name), "--no-answers", "--json"]) == 0
+    said = capsys.readouterr()
+    return json.loads(said.out), said.err
+
+
+@pytest.mark.parametrize("scheme", ["ladder", "published"])
+@pytest.mark.parametrize(("seed", "warned"), [(42, 3), (2**40 + 123456, 3), (2**62 - 1, 3), (2**62, 0), (2**63 - 1, 0)])
+def test_a_seed_that_can_be_guessed_is_said(
+    seed: int, warned: int, scheme: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = [{**record, "seed": seed, "scheme": scheme} for record in records(3)]
+    said, warning = sealed_of(made, tmp_path, "out", capsys)
+    assert said["guessable"] == warned
+    assert ("WARNING: the keys of 3 of 3" in warning and "--seed random" in warning) == bool(warned)
+
+
+def test_hidden_worlds_need_no_large_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = [{**record, "seed": 42, "scheme": "siblings"} for record in records(3)]
+    said, warning = sealed_of(made, tmp_path, "out", capsys)
+    assert (said["guessable"], said["seed_unknown"], warning) == (0, 0, "")
+
+
+MINED_RUN = "mining_20260102_030405_rounds_1"
+
+
+def mined_records(attempt: str = f"{MINED_RUN}/attempt_001") -> list[dict[str, Any]]:
+    """Two mined questions, as the miner writes them."""
+    found = []
+    for number, record in enumerate(records(2)):
+        code = f"import random\nprint({number})\n"
+        digest = hashlib.sha256(code.encode()).hexdigest()
+        found.append({
+            **record, "scheme": MINED, "difficulty": "mined", "config": {"verifier_sha256": digest},
+            "tape": {"sha256": digest, "source": "verifier", "rows": 0, "first": "", "last": ""}, "verifier": code,
+            "verification": {"base_seed": 5, "answer": "1", "others": {"6": "2"}, "attempt": attempt},
+        })  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("form", make.FORMATS)
+def test_nothing_of_a_mined_question_says_whether_a_program_is_its_own(form: str, tmp_path: Path) -> None:
+    """The hash of the program would: whoever can write or guess the program is told that it is the one."""
+    made = mined_records()
+    file = write_bank(tmp_path / "bank.jsonl", made)
+    keys = sealed_export(form, file, tmp_path / "out", tapes=True)
+    texts = b"".join(contents(tmp_path / "out").values()).decode()
+    public = json.dumps([public_part(record) for record in made])
+    for record in made:
+        for text in (texts, public):
+            assert record["tape"]["sha256"][:12] not in text
+            assert record["verifier"] not in text and "attempt_001" not in text
+    assert run(["reveal", str(keys), str(tmp_path / "out"), "-o", str(tmp_path / "back.jsonl")]) == 0
+    back = lines(tmp_path / "back.jsonl")
+    assert [(one["tape"], one["config"]) for one in back] == [(one["tape"], one["config"]) for one in made]
+
+
+@pytest.mark.parametrize(("seed", "small", "unknown"), [(1, 2, 0), (2**62, 0, 0), (None, 0, 2)])
+def test_a_mining_session_with_a_small_or_unknown_seed_is_said(
+    seed: int | None, small: int, unknown: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if seed is not None:
+        names.logs_path(MINED_RUN).mkdir(parents=True)
+        journal.write_session(journal.SessionFile(run=MINED_RUN, settings=settings_of({"seed": seed})))
+    said, warning = sealed_of(mined_records(), tmp_path, "out", capsys)
+    assert (said["guessable"], said["seed_unknown"]) == (small, unknown)
+    assert ("can be found by mining again. Their session's seed is below" in warning) == bool(small)
+    assert ("2 of 2 questions come of mining sessions that are not in this store" in warning) == bool(unknown)
+
+
+def test_drawn_seeds_have_62_random_bits_and_are_above_what_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def bits(count: int) -> int:
+        asked.append(count)
+        return 0
+
+    drawn = [seeds.drawn_seed() for _ in range(64)]
+    assert len(set(drawn)) == 64 and all(seeds.DRAWN <= one < 2**63 for one in drawn)
+    monkeypatch.setattr(seeds.secrets, "randbits", bits)
+    assert (seeds.drawn_seed(), asked) == (2**62, [62])
 
 
 @pytest.mark.parametrize(
@@ -281,3 +409,57 @@ def test_what_is_no_sealed_file_is_one_line(
     assert run(["reveal", str(tmp_path / "out.sealed.jsonl"), str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 2 and "Traceback" not in said
+
+
+@pytest.mark.parametrize("when", ["putting aside", "renaming", "renamed", "removing"])
+def test_an_interrupt_leaves_the_export_with_its_keys_or_neither(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever export stands there after Ctrl-C: its keys are there, and no keys without one."""
+    file, out = bank(tmp_path / "bank.jsonl"), tmp_path / "out"
+    first = sealed_export("md", file, out)
+
+    def interrupted(*words: Any, **named: Any) -> None:
+        raise KeyboardInterrupt
+
+    rmtree, replace = shutil.rmtree, Path.replace
+
+    def remove(path: Path, *words: Any, **named: Any) -> None:
+        interrupted() if path.name.endswith(folders.OLD) else rmtree(path, *words, **named)
+
+    def rename(path: Path, target: Path) -> Path:
+        if path.name.endswith(folders.NEW) and when == "renaming":
+            interrupted()
+        found = replace(path, target)
+        # The signal comes when the system call has returned.
+        if (when == "renamed" and path.name.endswith(folders.NEW)) or (
+            when == "putting aside" and target.name.endswith(folders.OLD)
+        ):
+            interrupted()
+        return found
+
+    with monkeypatch.context() as patched:
+        if when == "removing":
+            patched.setattr(folders.shutil, "rmtree", remove)
+        else:
+            patched.setattr(Path, "replace", rename)
+        with pytest.raises(KeyboardInterrupt):
+            export("md", file, out, answers=False, sealed=tmp_path / "second.jsonl", force=True)
+    made = (tmp_path / "second.jsonl").exists()
+    assert made is (when in ("renamed", "removing"))
+    assert run(["reveal", str(tmp_path / "second.jsonl" if made else first), str(out)]) == 0
+
+
+def test_keys_that_belong_to_no_export_are_said_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What kill -9 leaves between keys and folder."""
+    file = bank(tmp_path / "bank.jsonl")
+    keys = sealed_export("csv", file, tmp_path / "out")
+    words = ["export", "csv", str(file), "-o", str(tmp_path / "out"), "--no-answers"]
+    assert run([*words, "--force"]) == 2
+    assert "killed" not in capsys.readouterr().err
+    shutil.rmtree(tmp_path / "out")
+    assert run(words) == 2
+    assert "is not the export that these belong to, and one that was killed" in capsys.readouterr().err
+    keys.write_text("notes of mine")
+    assert run(words) == 2
+    assert "killed" not in capsys.readouterr().err

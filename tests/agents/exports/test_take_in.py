@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,34 @@ def test_logs_find_their_questions_in_the_store(tmp_path: Path, capsys: pytest.C
 
 
 ONE = records()[0]
+
+
+def inspect_text(spec: dict[str, Any] | None = None, **more: Any) -> str:
+    """A log of two samples, the second with other values, NaN and all as Python writes them."""
+    about = {"task": "t", "model": "m-1", "created": "2026-01-02T03:04:05+00:00", **(spec or {})}
+    second = inspect_sample(ONE, "<<< A >>>", epoch=2)
+    second["output"] = {**second["output"], **more.pop("output", {})}
+    return json.dumps({"version": 2, "eval": about, "samples": [inspect_sample(ONE, "<<< A >>>"), {**second, **more}]})
+
+
+def used(**usage: Any) -> dict[str, Any]:
+    return {"output": {"usage": usage}}
+
+
+ODD: dict[str, dict[str, Any]] = {
+    "started_number": {"started_at": 5}, "started_words": {"started_at": "yesterday"},
+    "time_text": {"total_time": "long"},
+    "time_nan": {"total_time": float("nan")}, "time_infinite": {"total_time": float("inf")},
+    "time_negative": {"total_time": -1.0}, "time_list": {"total_time": [1]},
+    "tokens_text": used(input_tokens="many"), "tokens_part": used(output_tokens=1.5),
+    "tokens_nan": used(reasoning_tokens=float("nan")), "tokens_negative": used(input_tokens_cache_read=-1),
+    "tokens_beyond": used(input_tokens=10**30), "tokens_truth": used(input_tokens=True),
+    "cost_text": used(total_cost="1"), "cost_infinite": used(total_cost=1e999), "cost_negative": used(total_cost=-0.5),
+    "epoch_part": {"epoch": 1.5}, "epoch_infinite": {"epoch": float("inf")},
+    "three_choices": {"choices": list(ONE["options"].values())[:3]}, "choices_numbers": {"choices": [1, 2, 3, 4]},
+    "choices_text": {"choices": "ABCD"},
+}  # fmt: skip
+ODD_SPEC = {"model": ["a"], "task": {"a": 1}, "created": 5, "packages": {"inspect_ai": 5}}
 BAD: dict[str, Any] = {
     "empty.jsonl": "",
     "nothing.jsonl": "{}\n",
@@ -174,6 +203,8 @@ BAD: dict[str, Any] = {
     "zip.eval": "PK\x03\x04 and no more",
     "noid.jsonl": json.dumps({**lm_line(ONE, [["A"]]), "doc": {}}) + "\n",
     "shape.jsonl": json.dumps(lm_line(ONE, [])) + "\n",
+    "lm_choices.jsonl": json.dumps({**lm_line(ONE, [["A"]]), "doc": {"id": ONE["id"], "choices": ["1", "2"]}}) + "\n",
+    "lm_nan.jsonl": json.dumps(lm_line(ONE, [[[float("nan"), "False"]]] * 4)) + "\n",
 }  # fmt: skip
 
 
@@ -190,3 +221,51 @@ def test_what_can_not_be_taken_in_is_one_line_and_leaves_nothing(
     home = store.home()
     assert not [one for one in home.rglob("*") if one.is_file()]
     assert not (home / "logs").exists() or not list((home / "logs").iterdir())
+
+
+@pytest.mark.parametrize("name", [*ODD, *ODD_SPEC])
+def test_values_of_another_type_are_one_line_that_names_file_and_sample_and_leave_nothing(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log.json"
+    log.write_text(inspect_text(**ODD[name]) if name in ODD else inspect_text(spec={name: ODD_SPEC[name]}))
+    assert run(["import", str(log), "--questions", str(bank(tmp_path / "bank.jsonl"))]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {log}, sample 2: " if name in ODD else f"error: {log}: ") and said.count("\n") == 1
+    assert not list(store.home().rglob("*.json*")) and not list(store.home().glob("logs/*"))
+
+
+def test_an_eval_log_with_another_header_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number, header in enumerate(("[]", "5", "[" * 10_000, "")):
+        log = tmp_path / f"{number}.eval"
+        with zipfile.ZipFile(log, "w") as file:
+            file.writestr("header.json", header)
+        assert run(["import", str(log), "--questions", str(bank(tmp_path / "bank.jsonl"))]) == 2
+        assert capsys.readouterr().err.startswith(f"error: {log}: this is no whole Inspect log")
+
+
+def test_a_name_without_end_is_refused_and_can_be_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.json"
+    log.write_text(inspect_text(spec={"model": "m" * 100_000}))
+    file = bank(tmp_path / "bank.jsonl")
+    assert run(["import", str(log), "--questions", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert "--agent NAME gives another" in said and len(said) < 300
+    assert imported(capsys, log, "--questions", file, "--agent", "short")[0]["agents"] == ["short"]
+
+
+def test_times_are_kept_in_utc_and_infinite_likelihoods_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = bank(tmp_path / "bank.jsonl")
+    sample = inspect_sample(ONE, "<<< A >>>", started_at="2026-01-02T03:04:05.678+02:00", total_time=3)
+    (one,) = imported(capsys, inspect_log(tmp_path / "log.json", [sample]), "--questions", file)[1]
+    assert (one.started, one.seconds) == ("2026-01-02T01:04:05+00:00", 3.0)
+    # NaN in a field that is not read, and in a reply.
+    line = lm_line(ONE, [["The value is NaN.\n<<< A >>>"]], perplexity=float("nan"))
+    (one,) = imported(capsys, write_bank(tmp_path / "samples_a_1.jsonl", [line]), "--questions", file)[1]
+    assert one.reply == "The value is NaN.\n<<< A >>>"
+    likely = [[[-float("inf"), "False"]], [[-float("inf"), "False"]], [[-3.0, "False"]], [[-9.0, "False"]]]
+    samples = write_bank(tmp_path / "samples_b_1.jsonl", [lm_line(ONE, likely)])
+    (one,) = imported(capsys, samples, "--questions", file)[1]
+    assert one.shown == "C"
