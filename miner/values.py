@@ -21,6 +21,8 @@ Unread = Literal["answer_missing", "answer_not_finite", "answer_not_usable"]
 
 LONGEST = 200
 """Characters of an option's text."""
+LONGEST_RAW = 1000
+"""Characters of an answer as printed, with its blanks, at any seed."""
 MOST_DECIMALS = 4
 _NUMBER = re.compile(
     r"(?P<sign>[-+\u2212]?)\s?(?P<dollar>\$?)\s?(?P<inner>[-+\u2212]?)"
@@ -102,6 +104,14 @@ class Form:
         if isinstance(key, str):
             return None
         return 0.0 if self.kind == "count" else float(round(0.45 * self.separation(abs(key)), 6))
+
+
+def unkept(raw: str) -> str | None:
+    """Why a printed answer can't be kept in a record, as the end of a sentence; None where it can."""
+    if len(raw) > LONGEST_RAW:
+        return f"has {len(raw):,} characters, more than {LONGEST_RAW:,}"
+    half = next((char for char in raw if "\ud800" <= char <= "\udfff"), None)
+    return None if half is None else f"holds half a character, U+{ord(half):04X}"
 
 
 def read(raw: str) -> Read | Unread:

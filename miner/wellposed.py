@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
+from backtrader_bench.miner.values import unkept
 from backtrader_bench.records import LETTERS
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ DEFAULTS: tuple[tuple[str, frozenset[float]], ...] = (
 
 Name = Literal[
     "no_question", "question_too_long", "question_not_text", "options_in_stem", "option_in_stem", "not_four_options",
-    "not_one_key", "options_too_close", "stem_ignores_seed", "stem_and_code_differ",
+    "not_one_key", "options_too_close", "stem_ignores_seed", "stem_and_code_differ", "answer_not_usable",
 ]  # fmt: skip
 
 
@@ -72,6 +73,17 @@ class Printed:
     seed: int
     question: str
     answer: str
+
+
+def unkept_flaw(every: Iterable[Printed]) -> Flaw | None:
+    """What no record can hold, at whatever seed: all answers are kept, whether they become options or not."""
+    for one in every:
+        if fault := unkept(one.answer):
+            return Flaw("answer_not_usable", f"the answer at seed {one.seed} {fault}")
+        if len(one.question) > LONGEST:
+            many = f"{len(one.question):,} characters, more than {LONGEST:,}"
+            return Flaw("question_too_long", f"the question at seed {one.seed} has {many}")
+    return None
 
 
 def flaws(code: str, base: Printed, others: Sequence[Printed], converted: Converted) -> list[Flaw]:
