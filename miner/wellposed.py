@@ -7,21 +7,22 @@ against what it computes.
 from __future__ import annotations
 
 import ast
-import operator
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
+from backtrader_bench.miner import folding
+from backtrader_bench.miner.told import told
 from backtrader_bench.miner.values import unkept
 from backtrader_bench.records import LETTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from backtrader_bench.miner.convert import Converted
+    from backtrader_bench.miner.told import Told
 
 SHORTEST = 20
 """Characters that a question must have."""
@@ -47,6 +48,7 @@ DEFAULTS: tuple[tuple[str, frozenset[float]], ...] = (
     (r"MACD", frozenset((9.0, 12.0, 26.0))),
     (r"Bollinger", frozenset((20.0,))),
     (r"CCI|CommodityChannel", frozenset((20.0,))),
+    (r"Cerebro", frozenset((10_000.0,))),
     (r"Sharpe|Returns|annual|Calmar|VWR", frozenset((12.0, 52.0, 252.0, 365.0))),
 )
 """Numbers that a library takes without being told, so that a question may state them and the code not."""
@@ -193,20 +195,22 @@ def seed_flaw(base: Printed, others: Sequence[Printed]) -> Flaw | None:
 def strange_numerals(code: str, stem: str) -> list[str]:
     """Numerals that stand in a string of the program and in the stem, but nowhere in what the program computes with.
 
-    What is printed from a variable is true by itself. A number written into the sentence is a claim about the code: it
-    must be one of its numbers, as it is or as a percentage, or what its arithmetic on numbers amounts to; whole numbers
-    may be off by one, since what is decided on the tenth bar is bought on the eleventh.
+    What is printed from a variable that the program computes with is true by itself. A number written into the sentence,
+    or kept in a name that only the sentence uses, is a claim about the code: it must be one of the numbers that are
+    computed with, as it is or as a percentage, or what arithmetic on them amounts to; whole numbers may be off by one,
+    since what is decided on the tenth bar is bought on the eleventh.
     """
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     pieces = _pieces(tree)
-    texts, numbers = _constants(tree, pieces)
-    stated = _stated(texts, stem) | _spoken(pieces.values(), stem)
+    only = told(tree, " ".join(stem.split()))
+    texts, numbers = _constants(tree, pieces, only.nodes)
+    stated = _stated(texts, stem) | _spoken(pieces.values(), stem) | _claimed(only, stem)
     if not stated:
         return []
-    allowed = numbers | _folded(tree) | SMALL | _defaults(tree)
+    allowed = numbers | _folded(tree, only) | SMALL | _defaults(tree)
     allowed |= {one + step for one in numbers if one < 1e15 and one == int(one) for step in (-1.0, 1.0)}
     dates = {part for text in texts for found in _DATE.findall(text) for part in found.split("-")}
     return [
@@ -215,8 +219,11 @@ def strange_numerals(code: str, stem: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _constants(tree: ast.AST, pieces: Container[int]) -> tuple[list[str], set[float]]:
-    """The strings and the numbers of a program; docstrings and comments are neither, nor are pieces of a sentence."""
+def _constants(tree: ast.AST, pieces: Container[int], only: Container[int]) -> tuple[list[str], set[float]]:
+    """The strings and the numbers of a program; docstrings and comments are neither, nor are pieces of a sentence.
+
+    Numbers that are ``only`` told are not among them, in digits or in strings.
+    """
     texts, numbers = [], set()
     docs = {
         id(node.body[0].value)
@@ -228,8 +235,9 @@ def _constants(tree: ast.AST, pieces: Container[int]) -> tuple[list[str], set[fl
         if not isinstance(node, ast.Constant) or id(node) in docs or id(node) in pieces:
             continue
         if isinstance(node.value, str):
-            texts.append(node.value)
-        elif isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            if id(node) not in only or not _is_data(node.value):
+                texts.append(node.value)
+        elif isinstance(node.value, int | float) and not isinstance(node.value, bool) and id(node) not in only:
             try:
                 numbers.add(abs(float(node.value)))
             except OverflowError:
@@ -325,40 +333,31 @@ def _plain(found: re.Match[str]) -> str:
     return found[0].replace(",", "")
 
 
-def _folded(tree: ast.AST) -> set[float]:
-    """What the program's arithmetic on numbers, and on names that are set to one number each, amounts to."""
+def _claimed(only: Told, stem: str) -> dict[str, tuple[float, bool]]:
+    """Numbers that are only told and that the stem shows, rounded or not, as :func:`_stated` gives them."""
+    shown = [(_plain(one), one[0]) for one in _NUMERAL.finditer(_FENCED.sub(" ", stem))]
+    found = {}
+    for claim in only.claims:
+        for plain, token in shown:
+            if abs(float(plain) - claim.value) <= 0.5001 * 10 ** -len(plain.partition(".")[2]):
+                found[token] = (claim.value, claim.percent)
+                break
+    return found
+
+
+def _folded(tree: ast.AST, only: Told) -> set[float]:
+    """What the program's arithmetic on numbers, and on names that are set to one number each, amounts to.
+
+    What is only told is left out.
+    """
     names: dict[str, float | None] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
-            names[name] = None if name in names else _value(node.value, {})
-    known = {name: value for name, value in names.items() if value is not None}
-    found = (_value(node, known) for node in ast.walk(tree) if isinstance(node, ast.BinOp))
-    return {abs(value) for value in found if value is not None}
-
-
-def _value(node: ast.AST, names: Mapping[str, float], depth: int = 0) -> float | None:
-    """A constant expression's value; None for any other."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value) if abs(node.value) < 1e15 else None
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and depth < 8:
-        inner = _value(node.operand, names, depth + 1)
-        return None if inner is None else -inner
-    operation = _ARITHMETIC.get(type(node.op)) if isinstance(node, ast.BinOp) else None
-    if operation is None or depth >= 8:
-        return None
-    assert isinstance(node, ast.BinOp)
-    sides = _value(node.left, names, depth + 1), _value(node.right, names, depth + 1)
-    if sides[0] is None or sides[1] is None or (sides[1] == 0 and isinstance(node.op, ast.Div)):
-        return None
-    return float(operation(sides[0], sides[1]))
-
-
-_ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-}  # fmt: skip
+            names[name] = None if name in names else folding.value(node.value, {})
+    known = {name: value for name, value in names.items() if value is not None and name not in only.names}
+    sums = (node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and id(node) not in only.nodes)
+    return {abs(value) for node in sums if (value := folding.value(node, known)) is not None}
 
 
 def _defaults(tree: ast.AST) -> set[float]:

@@ -30,6 +30,7 @@ CASH = 10000
 PERIOD = 20
 RATE = 0.002
 print(f"Cash is ${CASH:,}. A position is bought above SMA({PERIOD}) with 0.2% commission. What is the final value?")
+print(CASH * (1 - RATE) ** PERIOD)
 '''
 
 
@@ -155,7 +156,7 @@ def test_numerals_of_the_text_are_those_of_the_code(change: tuple[str, str] | tu
     ('"\\n".join(["day price of the share", "2020-01-02,5.5,6.5,7.5", "2020-01-03,5.6,6.6,7.7"])', []),
 ])  # fmt: skip
 def test_numerals_are_found_however_the_sentence_is_put_together(printed: str, strange: list[str]) -> None:
-    code = f"CASH = 10000\nPERIOD = 20\nRATE = 0.002\nprint({printed})\n"
+    code = f"CASH = 10000\nPERIOD = 20\nRATE = 0.002\nprint({printed})\nprint(CASH * (1 - RATE) ** PERIOD)\n"
     lines: list[str] = []
     exec(code, {"print": lines.append})
     assert strange_numerals(code, lines[0]) == strange
