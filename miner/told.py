@@ -45,8 +45,7 @@ class Told:
 def told(tree: ast.AST, shown: str) -> Told:
     """What the program ``tree`` only tells in its question, of which ``shown`` is the text, blanks made single."""
     sets = _assignments(tree)
-    # Of a long sum only the whole is looked at: its beginnings say nothing more, and there are as many as terms.
-    begun = {id(node.left) for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)}
+    begun = begun_sums(tree)
     sentences = [
         parts for node in ast.walk(tree)
         if id(node) not in begun and (parts := _sentence(node, sets)) and _stands(parts, shown)
@@ -97,7 +96,7 @@ def _sentence(node: ast.AST, sets: dict[str, list[ast.expr]]) -> list[Part]:
     if isinstance(node, ast.JoinedStr):
         return [_words(one) if isinstance(one, ast.Constant) else one for one in node.values]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [part for side in _added(node) for part in (_sentence(side, sets) or [_words(side)])]
+        return [part for side in added(node) for part in (_sentence(side, sets) or [_words(side)])]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(_words(node.left), str):
         given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
         return _filled(str(_words(node.left)), given)
@@ -113,7 +112,15 @@ def _sentence(node: ast.AST, sets: dict[str, list[ast.expr]]) -> list[Part]:
     return []
 
 
-def _added(node: ast.expr) -> list[ast.expr]:
+def begun_sums(tree: ast.AST) -> set[int]:
+    """``id`` of the beginnings of sums.
+
+    They say nothing that the whole does not, and a long sum has as many as terms.
+    """
+    return {id(node.left) for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)}
+
+
+def added(node: ast.expr) -> list[ast.expr]:
     """The terms of ``a + b + c``, which may be many."""
     terms: list[ast.expr] = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -142,22 +149,22 @@ def _stands(parts: list[Part], shown: str) -> bool:
 
 def _read(node: ast.expr) -> Iterator[ast.expr]:
     """The expressions whose value is shown by showing this one."""
-    yield node
-    inner: list[ast.expr] = []
-    if isinstance(node, ast.FormattedValue):
-        inner = [node.value]
-    elif isinstance(node, ast.UnaryOp):
-        inner = [node.operand]
-    elif isinstance(node, ast.BinOp):
-        inner = [node.left, node.right]
-    elif isinstance(node, ast.JoinedStr):
-        inner = node.values
-    elif isinstance(node, ast.IfExp):
-        inner = [node.body, node.orelse]
-    elif isinstance(node, ast.Call) and (shows := _shown_argument(node)) is not None:
-        inner = [shows]
-    for one in inner:
-        yield from _read(one)
+    left = [node]
+    while left:
+        node = left.pop()
+        yield node
+        if isinstance(node, ast.FormattedValue):
+            left.append(node.value)
+        elif isinstance(node, ast.UnaryOp):
+            left.append(node.operand)
+        elif isinstance(node, ast.BinOp):
+            left += [node.left, node.right]
+        elif isinstance(node, ast.JoinedStr):
+            left += node.values
+        elif isinstance(node, ast.IfExp):
+            left += [node.body, node.orelse]
+        elif isinstance(node, ast.Call) and (shows := _shown_argument(node)) is not None:
+            left.append(shows)
 
 
 def _shown_argument(node: ast.Call) -> ast.expr | None:

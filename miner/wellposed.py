@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
+from backtrader_bench.agents.answer_text import folded, unescaped
 from backtrader_bench.miner import folding
-from backtrader_bench.miner.told import told
+from backtrader_bench.miner.stated import states
+from backtrader_bench.miner.told import added, begun_sums, told
 from backtrader_bench.miner.values import unkept
 from backtrader_bench.records import LETTERS
 
@@ -34,6 +36,18 @@ _VALUE = re.compile(
     r"[-+(\u2212]{0,2}[$\u20ac\u00a3]?[-+\u2212]?\d[\d,.:-]*\)?\s?(?:%|[A-Za-z]+)?[\s.;,|]*(?:(?:and|or)\s*)?"
 )
 _OFFER = re.compile(r"\b(options?|choices?|alternatives|choose|pick|select|answers|candidates)\b", re.IGNORECASE)
+_REPLY = re.compile(r"<<<[ \t]{0,8}/?[ \t]{0,8}[A-Za-z]{1,12}[ \t]{0,8}>>>")
+_LETTER = re.compile(
+    r"\b(?i:letter|option|choice|(?:the|correct|right|final|best) answer|answer (?:is|with|by)|answer[:=])"
+    r"(?i:\s{1,3}(?:is|with|the|letter|option|choice|as)){0,3}\s{0,3}[:=]?\s{0,3}[\"'(*]{0,3}[A-D][\"')*]{0,3}"
+    r"(?=\s*(?:$|[.,;:!?)\]]|\n))"
+)
+_ORDER = re.compile(
+    r"\b(?:system (?:note|prompt|message)|(?:note|message|instructions?|hint) (?:to|for) (?:the |any |all )?"
+    r"(?:solvers?|models?|assistants?|agents?|ai|llms?|test[- ]takers?)|(?:ignore|disregard|forget) (?:all |any |the )?"
+    r"(?:your )?(?:previous|earlier|above|prior) (?:instructions?|prompts?|rules?))\b",
+    re.IGNORECASE,
+)
 SHORT = 60
 """Characters of an option that stands among others in a line."""
 _NUMERAL = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
@@ -57,6 +71,7 @@ DEFAULTS: tuple[tuple[str, frozenset[float]], ...] = (
 Name = Literal[
     "no_question", "question_too_long", "question_not_text", "options_in_stem", "option_in_stem", "not_four_options",
     "not_one_key", "options_too_close", "stem_ignores_seed", "stem_and_code_differ", "answer_not_usable",
+    "speaks_to_solver",
 ]  # fmt: skip
 
 
@@ -110,7 +125,16 @@ def stem_flaws(stem: str) -> list[Flaw]:
         return [Flaw("no_question", f"the question is {' '.join(stem.split())[:SHORTEST]!r}")]
     if _lists_options(prose):
         return [Flaw("options_in_stem", "the question lists options of its own")]
+    if said := _speaks_to_solver(stem):
+        return [Flaw("speaks_to_solver", f"the question says {said!r}, which concerns the one who answers")]
     return []
+
+
+def _speaks_to_solver(stem: str) -> str | None:
+    """The form of a reply, a letter to answer, or an order to whoever reads it: a question has no say in these."""
+    text = folded(unescaped(stem))
+    found = next((one for pattern in (_REPLY, _LETTER, _ORDER) if (one := pattern.search(text))), None)
+    return None if found is None else " ".join(found[0].split())
 
 
 def _lists_options(prose: str) -> bool:
@@ -152,8 +176,6 @@ def _is_strange(char: str) -> bool:
 
 def option_flaws(stem: str, made: Converted) -> list[Flaw]:
     """What is wrong with the options, whoever made them."""
-    from backtrader_bench.miner.convert import states
-
     texts = [made.options.get(letter, "").strip() for letter in LETTERS]
     found = []
     if sorted(made.options) != list(LETTERS) or not all(texts) or len({text.casefold() for text in texts}) < 4:
@@ -195,10 +217,10 @@ def seed_flaw(base: Printed, others: Sequence[Printed]) -> Flaw | None:
 def strange_numerals(code: str, stem: str) -> list[str]:
     """Numerals that stand in a string of the program and in the stem, but nowhere in what the program computes with.
 
-    What is printed from a variable that the program computes with is true by itself. A number written into the sentence,
-    or kept in a name that only the sentence uses, is a claim about the code: it must be one of the numbers that are
-    computed with, as it is or as a percentage, or what arithmetic on them amounts to; whole numbers may be off by one,
-    since what is decided on the tenth bar is bought on the eleventh.
+    What is printed from a variable that the program computes with is true by itself. A number that is written into the
+    sentence, or kept in a name that only the sentence uses, is a claim about the code: it must be one of the numbers
+    that are computed with, as it is or as a percentage, or what arithmetic on them amounts to; whole numbers may be off
+    by one, since what is decided on the tenth bar is bought on the eleventh.
     """
     try:
         tree = ast.parse(code)
@@ -256,8 +278,9 @@ def _pieces(tree: ast.AST) -> dict[int, str]:
     of its own there is said, not computed with.
     """
     found = {}
+    begun = begun_sums(tree)
     for node in ast.walk(tree):
-        parts = _parts(node)
+        parts = _parts(node) if id(node) not in begun else []
         if not any(len(_WORD.findall(text)) >= 3 for _, text in parts):
             continue
         for place, (part, text) in enumerate(parts):
@@ -275,7 +298,7 @@ def _pieces(tree: ast.AST) -> dict[int, str]:
 def _parts(node: ast.AST) -> list[tuple[ast.AST | None, str]]:
     """What a sentence may be put together from: strings with their nodes, an empty one for what isn't known."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [part for side in (node.left, node.right) for part in (_parts(side) or [_part(side)])]
+        return [part for side in added(node) for part in (_parts(side) or [_part(side)])]
     if isinstance(node, ast.JoinedStr):
         return [_part(one.value if isinstance(one, ast.FormattedValue) else one) for one in node.values]
     if isinstance(node, ast.List | ast.Tuple):

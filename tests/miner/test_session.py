@@ -423,6 +423,17 @@ def test_survivors_are_measured_by_draws_that_did_not_choose_them() -> None:
     assert "not measured" in report.survivors(report.session_line("r", lines[:0], "attempts", 1.0))
 
 
+@pytest.mark.parametrize(("decisions", "code"), [
+    ({"generator_failed": 3}, 3), ({"generator_failed": 2, "duplicate": 1}, 3), ({"unscreened": 2, "malformed": 1}, 3),
+    ({"generator_failed": 1, "duplicate": 1}, 0), ({"generator_failed": 9, "tool_solver_correct": 1}, 0),
+    ({"unscreened": 9, "tool_solver_wrong": 1}, 0), ({"malformed": 3}, 0), ({}, 0),
+])  # fmt: skip
+def test_a_session_whose_agents_mostly_did_not_answer_is_no_success(decisions: dict[Any, int], code: int) -> None:
+    names = [name for name, count in decisions.items() for _ in range(count)]
+    lines = [AttemptLine(run="r", attempt=number, decision=name) for number, name in enumerate(names, 1)]
+    assert session.exit_code(report.session_line("r", lines, "attempts", 1.0)) == code
+
+
 def held(*draws: tuple[int, int], right: int = 0) -> SessionLine:
     """A session whose kept questions have so many right and wrong holdout draws, after a screen of one or more."""
     return report.session_line("r", [
