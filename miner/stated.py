@@ -110,7 +110,8 @@ def _spelled(text: str, count: int) -> bool:
     if count in LANGUAGE or not 0 < count < 100:
         return False
     words = ONES[count] if count < 20 else TENS[count // 10 - 2] + (f"[- ]{ONES[count % 10]}" if count % 10 else "")
-    return re.search(rf"(?<![\w-]){words}(?![\w-]| percent\b| (?:{'|'.join(ONES[1:10])})\b)", text, re.I) is not None
+    alone = "".join(rf"(?<!\b{ten} )" for ten in TENS) if count < 10 else ""
+    return re.search(rf"(?<![\w-]){alone}{words}(?![\w-]| percent\b| (?:{'|'.join(ONES[1:10])})\b)", text, re.I) is not None
 
 
 def _holds(text: str, form: Form, value: Value) -> bool:
@@ -141,6 +142,8 @@ def _readings(said: Said, form: Form) -> Iterator[tuple[Decimal, int]]:
     yield said.number, said.decimals
     if not said.prose or said.number.adjusted() >= LARGEST:
         return
+    if form.kind == "count" and said.decimals == 3 and 1 <= said.number < ROUND and not said.unit:
+        yield said.number.scaleb(3), 0
     if said.unit in _SCALES:
         yield said.number.scaleb(_SCALES[said.unit]), max(0, said.decimals - _SCALES[said.unit])
     if said.unit == "cents" and form.kind in ("money", "number"):

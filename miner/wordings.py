@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     rf"|(?P<sign>(?<![\w)])[-+])?\$?(?P<number>{_NUMBER})(?P<percent>\s?%)?"
     r"|(?P<word>[^\W\d_]+)|(?P<mark>[^\w\s])"
 )
-_EMPTY = frozenset("-.,;:!?\"'()[]{}`*_\u00b7\u2026")
+_EMPTY = frozenset("-.,;:!?\"'()[]{}`*_\u00b7\u2026\u2013\u2014\u2018\u2019\u201c\u201d\u00ab\u00bb")
 """Marks that change nothing of what is said."""
 _PLACES = re.compile(
     r"(?:option|choice|answer|letter)?s?\s*\(?[a-d]\)?(?:\s*(?:,|/|&|\+|and|or|,\s*and|,\s*or)\s*\(?[a-d]\)?)*[.!]?"
@@ -88,7 +88,7 @@ def _number(token: re.Match[str]) -> _Number:
     value, decimals = Fraction(Decimal(text)), len(text.partition(".")[2].partition("e")[0])
     scale = Fraction(1, 100) if token["percent"] else Fraction(1)
     sign = -1 if token["sign"] == "-" else 1
-    whole = not {".", "e"} & set(text) and not token["percent"]
+    whole = not {".", "e"} & set(text)
     # Of one with an exponent the last place says nothing.
     step = Fraction(0) if "e" in text else Fraction(1, 10**decimals) * scale
     return _Number(sign * value * scale, step, whole, exact=False)

@@ -101,7 +101,7 @@ def unread(*argv: str, home: Path, **more: str) -> subprocess.CompletedProcess[s
 
 
 # What writes by click, by rich and as JSON.
-@pytest.mark.parametrize("words", [["--help"], ["db", "stats"], ["config", "build", "--json"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["--help"], ["data", "list"], ["config", "build", "--json"]], ids=" ".join)
 def test_a_reader_that_goes_away_is_no_error(words: list[str], tmp_path: Path) -> None:
     done = unread(*BENCH, *words, home=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
