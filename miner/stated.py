@@ -111,7 +111,8 @@ def _spelled(text: str, count: int) -> bool:
         return False
     words = ONES[count] if count < 20 else TENS[count // 10 - 2] + (f"[- ]{ONES[count % 10]}" if count % 10 else "")
     alone = "".join(rf"(?<!\b{ten} )" for ten in TENS) if count < 10 else ""
-    return re.search(rf"(?<![\w-]){alone}{words}(?![\w-]| percent\b| (?:{'|'.join(ONES[1:10])})\b)", text, re.I) is not None
+    more = "|".join(ONES[1:10])
+    return re.search(rf"(?<![\w-]){alone}{words}(?![\w-]| percent\b| (?:{more})\b)", text, re.I) is not None
 
 
 def _holds(text: str, form: Form, value: Value) -> bool:
