@@ -24,7 +24,8 @@ def spread(function: Callable[..., Any], jobs: int = 1, cluster: str | None = No
     """``function`` over argument tuples: ``spread(f, 2)([(1,), (2,)])`` yields ``f(1)``, ``f(2)``.
 
     ``jobs`` local processes (joblib's loky), or the workers of ``cluster`` (``dask://HOST:PORT``, extra ``cluster``).
-    UsageError for another address, MissingError when the extra is not installed or nothing answers there.
+    UsageError for another address, MissingError when the extra is not installed, nothing answers there, or a worker
+    was killed.
     """
     if cluster is None and jobs == 1:
         return lambda arguments: (function(*one) for one in arguments)
@@ -34,6 +35,8 @@ def spread(function: Callable[..., Any], jobs: int = 1, cluster: str | None = No
 def _spread(
     function: Callable[..., Any], jobs: int, cluster: str | None, arguments: Iterable[tuple[Any, ...]]
 ) -> Iterator[Any]:
+    from concurrent.futures import BrokenExecutor
+
     from joblib import Parallel as Pool
     from joblib import delayed, parallel_config
 
@@ -42,7 +45,13 @@ def _spread(
     parent = None if cluster else os.getpid()
     with connected(cluster), parallel_config("dask") if cluster else parallel_config("loky", n_jobs=jobs):
         pool = Pool(return_as="generator", pre_dispatch="2*n_jobs")
-        yield from pool(delayed(_guarded)(parent, function, one) for one in arguments)
+        try:
+            yield from pool(delayed(_guarded)(parent, function, one) for one in arguments)
+        except BrokenExecutor:
+            raise MissingError(
+                f"one of {jobs} worker processes was ended from outside, as a rule for lack of memory; fewer take less "
+                "(--jobs 1)"
+            ) from None
 
 
 _guards: list[threading.Thread] = []

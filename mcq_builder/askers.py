@@ -111,7 +111,8 @@ def _once(template: str, hidden: Worlds, params: dict[str, Any], seed: int) -> Q
         try:
             _asked[key] = _ASKED[setup.scheme](template, hidden, params, seed)
         except Skip as reason:
-            _asked[key] = reason
+            # A new one: that which was raised holds, by its traceback, all worlds that were tried.
+            _asked[key] = Skip(str(reason))
         if len(_asked) > _MOST_ASKED:
             _asked.popitem(last=False)
     found = _asked[key]

@@ -44,10 +44,11 @@ if TYPE_CHECKING:
     from backtrader_bench.records import Question
 
 
-def certificate_problem(record: Question, secret: bytes | None = None) -> str | None:
+def certificate_problem(record: Question, secret: bytes | None = None, base: Tape | None = None) -> str | None:
     """What is wrong with the certificate of a record that claims a scheme with hidden worlds; None when nothing is.
 
-    MissingError when the bars that resampled worlds are drawn from are not here. A record without its private part is
+    ``base`` holds the bars that resampled worlds are drawn from, where they aren't pinned; MissingError when they are
+    not here. A record without its private part is
     held to its text alone, see :func:`by_text_alone`.
     """
     if record.scheme not in HIDDEN_SCHEMES:
@@ -65,7 +66,7 @@ def certificate_problem(record: Question, secret: bytes | None = None) -> str | 
     if by_text_alone(record):
         return "the secret can't be held against a record without its private part" if secret else None
     try:
-        return _private_problem(record) or (_secret_problem(record, secret) if secret else None)
+        return _private_problem(record, base) or (_secret_problem(record, secret, base) if secret else None)
     except MissingError:
         raise
     except (BenchError, KeyError, IndexError, ValueError, TypeError) as error:
@@ -78,15 +79,17 @@ def by_text_alone(record: Question) -> bool:
     return record.private is None or not record.private.seeds
 
 
-def fields_problem(fields: Mapping[str, Any], secret: bytes | None = None) -> str | None:
+def fields_problem(
+    fields: Mapping[str, Any], secret: bytes | None = None, base: Tape | None = None
+) -> str | None:
     """:func:`certificate_problem` of a decoded record."""
     try:
-        return certificate_problem(to_question(dict(fields), "the record"), secret)
+        return certificate_problem(to_question(dict(fields), "the record"), secret, base)
     except RecordError as error:
         return str(error)
 
 
-def _private_problem(record: Question) -> str | None:
+def _private_problem(record: Question, base: Tape | None) -> str | None:
     private, certificate = record.private, record.certificate
     assert private is not None and certificate is not None
     if len(private.seeds) != certificate.worlds or commitment(private.seeds) != certificate.commitment:
@@ -94,7 +97,7 @@ def _private_problem(record: Question) -> str | None:
     places = private.option_worlds
     if set(places) != set(record.options):
         return "an option names no world"
-    tapes = dict(zip(places, _tapes(record, list(places.values())), strict=True))
+    tapes = dict(zip(places, _tapes(record, list(places.values()), base), strict=True))
     if tapes[record.answer].sha256 != record.tape.sha256:
         return "the record's bars are not those of the key's world"
     for letter, tape in tapes.items():
@@ -123,19 +126,23 @@ def _draw_problem(record: Question, of: Mapping[str, Context]) -> str | None:
     return None if private.order == right else "the order of the draw is not that of the answers"
 
 
-def _tapes(record: Question, places: list[int]) -> list[Tape]:
+def _tapes(record: Question, places: list[int], base: Tape | None) -> list[Tape]:
     private = record.private
     assert private is not None
     days = business_days(record.config["start_date"], record.config["end_date"])
     seeds = [private.seeds[place] for place in places]
-    return worlds(private.kind, seeds, record.config["symbol"], days, _base(record))
+    return worlds(private.kind, seeds, record.config["symbol"], days, _base(record, base))
 
 
-def _base(record: Question) -> Tape | None:
+def _base(record: Question, given: Tape | None) -> Tape | None:
     """The bars that resampled worlds are drawn from; MissingError when they are not here."""
     assert record.private is not None
     name, _, argument = record.private.kind.partition(":")
-    return pins.load_pin(argument, record.config["symbol"], "a pinned tape") if name == "resampled" else None
+    if name != "resampled":
+        return None
+    if given is not None and given.sha256 == argument:
+        return given
+    return pins.load_pin(argument, record.config["symbol"], "a pinned tape")
 
 
 def _spec(record: Question) -> BacktestSpec:
@@ -170,14 +177,14 @@ def _option_problem(record: Question, letter: str, tape: Tape) -> str | None:
     return None if text == record.options[letter] else f"option {letter} is not the answer of its world, {text}"
 
 
-def _secret_problem(record: Question, secret: bytes) -> str | None:
+def _secret_problem(record: Question, secret: bytes, base: Tape | None) -> str | None:
     """Whether the secret makes the same record: every seed, every option, the letters and the key."""
     private = record.private
     assert private is not None
     if key_letter(record, secret) != record.answer:
         return "the key is not the one that the secret draws"
     try:
-        made = _remade(record, secret)
+        made = _remade(record, secret, base)
     except Skip as reason:
         return f"the secret makes no such question: {reason}"
     left = {"seed": record.seed, "labels": record.labels, "author": record.author}
@@ -186,12 +193,14 @@ def _secret_problem(record: Question, secret: bytes) -> str | None:
     return f"the secret makes another question: {', '.join(changed)}" if changed else None
 
 
-def _remade(record: Question, secret: bytes) -> Question:
+def _remade(record: Question, secret: bytes, base: Tape | None) -> Question:
     private = record.private
     assert private is not None
     days = tuple(business_days(record.config["start_date"], record.config["end_date"]))
-    setup = Setup(private.kind, days, _spec(record), json.dumps(record.config), secret, record.scheme, _base(record),
-                  bare=not private.fingerprints)  # fmt: skip
+    setup = Setup(
+        private.kind, days, _spec(record), json.dumps(record.config), secret, record.scheme, _base(record, base),
+        bare=not private.fingerprints,
+    )  # fmt: skip
     hidden = Worlds(setup)
     if record.bundle is None:
         make = sibling_question if record.scheme == "siblings" else diagnostic_question

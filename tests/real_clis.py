@@ -19,6 +19,7 @@ from filelock import FileLock
 
 from backtrader_bench.agents.backend import Backend
 from backtrader_bench.agents.registry import get
+from tests.environments import make_environment, run
 from tests.stubs.server import StubServer
 
 # As they were before any test got a home folder of its own: the package managers' settings may be there.
@@ -109,17 +110,12 @@ def _installed(name: str) -> Path:
     program = folder / ("bin/python" if name == "cursor" else f"node_modules/.bin/{name}")
     done = folder / "installed"
     if not done.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
         if name == "cursor":
-            _run(sys.executable, "-m", "venv", "--without-pip", str(folder))
-            _run(sys.executable, "-m", "pip", "--python", str(program), "install", "-q", pin)
+            make_environment(folder, (pin,), ENVIRON)
         else:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
             quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--no-save", "--loglevel", "error")
-            _run("npm", "install", "--prefix", str(folder), *quiet, pin)
+            run("npm", "install", "--prefix", str(folder), *quiet, pin, environ=ENVIRON)
         done.touch()
     return program
-
-
-def _run(*argv: str) -> None:
-    subprocess.run(argv, check=True, capture_output=True, timeout=600, env=ENVIRON, stdin=subprocess.DEVNULL)

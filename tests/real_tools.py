@@ -6,7 +6,6 @@ installs them, and makes a failed installation a failed test; else a test runs o
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from tests.environments import make_environment
 from tests.real_clis import CACHE, ENVIRON
 
 PINS = {
@@ -65,25 +65,14 @@ def _tool(name: str) -> RealTool:
     done, wish = folder / "installed", ENVIRON.get("BENCH_REAL_TOOLS", "")
     if wish == "off" or (wish != "require" and not done.exists()):
         pytest.skip(f"{name} is not installed; BENCH_REAL_TOOLS=require installs it")
+    environ = {key: value for key, value in ENVIRON.items() if key != "PYTHONPATH"}
     try:
         CACHE.mkdir(parents=True, exist_ok=True)
         with FileLock(CACHE / f"{name}.lock"):
             if not done.exists():
-                _install(folder, PINS[name])
+                make_environment(folder, PINS[name], environ)
                 done.touch()
     except (OSError, subprocess.SubprocessError) as error:
         said = getattr(error, "stderr", b"") or b""
         pytest.fail(f"{name} can't be installed: {error} {said.decode(errors='replace')[-1000:]}")
     return RealTool(folder / "bin" / "python")
-
-
-def _install(folder: Path, pins: tuple[str, ...]) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    python = folder / "bin" / "python"
-    _run(sys.executable, "-m", "venv", "--without-pip", str(folder))
-    _run(sys.executable, "-m", "pip", "--python", str(python), "install", "-q", *pins)
-
-
-def _run(*argv: str) -> None:
-    environ = {name: value for name, value in ENVIRON.items() if name != "PYTHONPATH"}
-    subprocess.run(argv, check=True, capture_output=True, timeout=900, env=environ, stdin=subprocess.DEVNULL)

@@ -53,9 +53,8 @@ def reference_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", BUILDS)
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_another_process_gives_the_same(name: str, jobs: str, tmp_path: Path, reference_folder: Path) -> None:
-    other = built(own(), name, tmp_path, "--jobs", jobs, hash_seed="12345")
+def test_another_process_with_more_jobs_gives_the_same(name: str, tmp_path: Path, reference_folder: Path) -> None:
+    other = built(own(), name, tmp_path, "--jobs", "2", hash_seed="12345")
     assert other == reference(name, reference_folder / name)
     assert len(other) > 1000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isqrt  # a function that workers can import, wherever the tests lie
 from pathlib import Path
+from signal import SIGKILL, raise_signal
 
 import pytest
 
@@ -29,6 +30,11 @@ def test_arguments_are_taken_as_they_are_needed() -> None:
 
     first = spread(isqrt)(arguments())
     assert next(iter(first)) == 0 and len(taken) == 1
+
+
+def test_a_worker_that_is_killed_is_one_clear_error() -> None:
+    with pytest.raises(MissingError, match="memory"):
+        list(spread(raise_signal, 2)([(SIGKILL,)] * 4))
 
 
 @pytest.mark.parametrize("address", ["dask://127.0.0.1", "ray://127.0.0.1:1", "127.0.0.1:8786"])

@@ -113,23 +113,28 @@ def _made_up(regime: str, kind: str, seeds: Sequence[str], symbol: str, bars: in
     states = np.floor(u[..., 1] * len(model.drifts)).astype(int)
     drifts = np.asarray(model.drifts)
     jumps = np.where(u[..., 3] < model.jump_chance, model.jump_size * (2 * u[..., 4] - 1), 0.0)
-    columns: list[Floats] = [np.empty((bars, len(seeds))) for _ in range(5)]
-    price, drift, scale = anchor, np.zeros(len(seeds)), np.ones(len(seeds))
+    # All that doesn't depend on the price is worked out for all bars at once.
+    since = np.maximum.accumulate(np.where(switch, np.arange(bars)[:, None], 0), axis=0)
+    drift = np.take_along_axis(drifts[states], since, axis=0)
+    scale = np.take_along_axis(1 + model.swing * (2 * u[..., 2] - 1), since, axis=0)
+    growth = 1 + (model.growth - 1) * np.minimum(np.arange(bars) / 1008, 1.0)
+    sigma = volatility * scale * growth[:, None]
+    steady, convexity, shocks = drift + tilt, 0.5 * sigma * sigma, 0.85 * sigma * moves
+    leaps = 1 + np.maximum(0.5 * sigma * gaps + jumps, -0.5)
+    prices = np.empty((bars + 1, len(seeds)))
+    prices[0] = price = anchor
+    opens = np.empty((bars, len(seeds)))
     for bar in range(bars):
-        drift = np.where(switch[bar], drifts[states[bar]], drift)
-        scale = np.where(switch[bar], 1 + model.swing * (2 * u[bar, :, 2] - 1), scale)
-        sigma = volatility * scale * (1 + (model.growth - 1) * min(bar / 1008, 1.0))
         pull = 0.002 * np.minimum(np.maximum(1 - price / anchor, -4.0), 0.8)
-        lift = drift + tilt + pull + 0.5 * sigma * sigma
-        opened = _cents(price * (1 + np.maximum(0.5 * sigma * gaps[bar] + jumps[bar], -0.5)))
-        closed = _cents(opened * (1 + np.maximum(lift + 0.85 * sigma * moves[bar], -0.5)))
-        busy = 1 + np.abs(closed / price - 1) / volatility
-        columns[0][bar], columns[3][bar] = opened, closed
-        columns[1][bar] = _cents(np.maximum(opened, closed) * (1 + 0.5 * sigma * np.abs(tops[bar])))
-        columns[2][bar] = _cents(np.minimum(opened, closed) * (1 - np.minimum(0.5 * sigma * np.abs(bottoms[bar]), 0.5)))
-        columns[4][bar] = base_volume * busy * (0.4 + 0.6 * (u[bar, :, 5] + u[bar, :, 6]))
-        price = closed
-    columns[4] = _lots(columns[4], u[..., 7])
+        lift = steady[bar] + pull + convexity[bar]
+        opens[bar] = opened = _cents(price * leaps[bar])
+        prices[bar + 1] = price = _cents(opened * (1 + np.maximum(lift + shocks[bar], -0.5)))
+    closes = prices[1:]
+    highs = _cents(np.maximum(opens, closes) * (1 + 0.5 * sigma * np.abs(tops)))
+    lows = _cents(np.minimum(opens, closes) * (1 - np.minimum(0.5 * sigma * np.abs(bottoms), 0.5)))
+    busy = 1 + np.abs(closes / prices[:-1] - 1) / volatility
+    shares = _lots(base_volume * busy * (0.4 + 0.6 * (u[..., 5] + u[..., 6])), u[..., 7])
+    columns = (opens, highs, lows, closes, shares)
     return [tuple(column[:, place] for column in columns) for place in range(len(seeds))]
 
 

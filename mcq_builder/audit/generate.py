@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,8 +27,6 @@ from backtrader_bench.records import HIDDEN_SCHEMES
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
-
-    from backtrader_bench.mcq_builder.audit.items import VerifyCertificate
 
 VERIFIED = 25
 """One certificate in so many is verified when questions are generated; in files, each is."""
@@ -55,10 +54,13 @@ def generate(
     wish: Wish,
     *,
     jobs: int = 1,
-    verify: VerifyCertificate = no_verifier,
+    verify: Callable[..., str | None] = no_verifier,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Item], Certificates]:
-    """``wish.number`` items, the same for every ``jobs``; UsageError when the wish can't be filled."""
+    """``wish.number`` items, the same for every ``jobs``; UsageError when the wish can't be filled.
+
+    ``verify`` is a VerifyCertificate that takes as ``base`` the bars that worlds are drawn from: nothing is pinned.
+    """
     items: list[Item] = []
     certificates = Certificates()
     first, barren, why = 0, 0, ""
@@ -79,7 +81,7 @@ def generate(
     return items[: wish.number], certificates
 
 
-def built(wish: Wish, index: int, verify: VerifyCertificate) -> tuple[list[Item], Certificates, str]:
+def built(wish: Wish, index: int, verify: Callable[..., str | None]) -> tuple[list[Item], Certificates, str]:
     """The items of one configuration; where its bars can't carry it none, and the reason."""
     settings = configuration(wish, index)
     certificates = Certificates()
@@ -96,7 +98,7 @@ def built(wish: Wish, index: int, verify: VerifyCertificate) -> tuple[list[Item]
         fields = msgspec.to_builtins(question)
         items.append(item_of(fields, f"configuration {index}"))
         # Four worlds and four answers a certificate: one in so many is made again, from every configuration.
-        certificates.look(fields, verify if number % VERIFIED == 0 else None)
+        certificates.look(fields, partial(verify, base=tape) if number % VERIFIED == 0 else None)
     return items, certificates, ""
 
 

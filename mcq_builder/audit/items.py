@@ -213,7 +213,7 @@ class Certificates:
         self.examples = [*self.examples, *other.examples][:5]
 
 
-def no_verifier(fields: Mapping[str, Any]) -> str | None:
+def no_verifier(fields: Mapping[str, Any], base: object = None) -> str | None:
     """The certificate check of a version that knows no certified scheme: a claim that can't be verified isn't valid."""
     return f"nothing here can verify certificates of scheme {fields.get('scheme')!r}"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from collections import Counter, OrderedDict
 from itertools import islice
 from random import Random
@@ -17,6 +19,7 @@ from backtrader_bench.mcq_builder.askers import HiddenAsker, hidden_asker
 from backtrader_bench.mcq_builder.build import contexts
 from backtrader_bench.mcq_builder.certificates import certificate_problem
 from backtrader_bench.mcq_builder.context import Skip
+from backtrader_bench.mcq_builder.hidden import Worlds
 from backtrader_bench.mcq_builder.options import siblings
 from backtrader_bench.mcq_builder.options.guards import apart
 from backtrader_bench.mcq_builder.secret import prf
@@ -254,3 +257,18 @@ def test_bundles_hold_to_the_secret_too() -> None:
     assert len({record.tape.sha256 for record in made}) == 1
     assert [certificate_problem(record, SECRET) for record in made] == [None] * 3
     assert certificate_problem(made[0], SECRET[::-1]) is not None
+
+
+def test_what_could_not_be_asked_keeps_no_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A raised Skip holds the frames that it came through, and they hold dozens of tapes."""
+    tried = []
+
+    def never(template: str, hidden: Worlds, params: dict[str, Any], seed: int) -> Question:
+        own = hidden.about(template, params)
+        tried.append(weakref.ref(own))
+        raise Skip("never")
+
+    monkeypatch.setitem(askers._ASKED, "siblings", never)
+    assert all(isinstance(one, Skip) for one in islice(asker().questions("net_pnl"), 3))
+    gc.collect()
+    assert tried and all(reference() is None for reference in tried)

@@ -25,6 +25,7 @@ from backtrader_bench.mcq_builder.audit.page import html
 from backtrader_bench.mcq_builder.audit.result import Audit, Criteria
 from backtrader_bench.mcq_builder.audit.run import audit
 from backtrader_bench.mcq_builder.audit.score import Redraw, codes, rule_credits
+from backtrader_bench.mcq_builder.certificates import fields_problem
 from tests.mcq_builder.audit.banks import BUNDLES, PLANTS, bundles, clean, planted
 
 if TYPE_CHECKING:
@@ -232,3 +233,10 @@ def test_the_page_is_whole_and_asks_for_nothing(sound: Audit) -> None:
         assert word not in text
     for row in sound.rows:
         assert row.name in text
+
+
+def test_certificates_of_worlds_drawn_from_real_bars_need_no_pinned_tape() -> None:
+    wish = Wish(3, templates=("net_pnl",), data="bundled", per=3)
+    items, certificates = generate(wish, verify=fields_problem)
+    assert len(items) == 3
+    assert certificates.claimed == certificates.looked == 3 and certificates.invalid == 0
