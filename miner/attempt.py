@@ -317,7 +317,7 @@ class _Run:
             attempt=self.number,
             decision=outcome.decision,
             reasons=outcome.reasons,
-            detail=" ".join(outcome.detail.split())[:500],
+            detail=_one_line(outcome.detail),
             asked_category=generated.get("category"),
             category=question.category if question else None,
             question_id=question.id if question else None,
@@ -349,6 +349,11 @@ class _Run:
     def _write(self, files: dict[str, str]) -> None:
         for name, text in files.items():
             store.replace_file(self.journal.folder(self.number) / name, text.encode(errors="backslashreplace"))
+
+
+def _one_line(detail: str) -> str:
+    """A detail as a record holds it: it may quote a program, half characters included."""
+    return " ".join(detail.encode(errors="backslashreplace").decode().split())[:500]
 
 
 def duplicate_of(made: Question, known: Known) -> Outcome | None:

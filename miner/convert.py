@@ -7,16 +7,26 @@ would tell its rank. The letters are a seeded shuffle of a new list, and the key
 
 from __future__ import annotations
 
-import calendar
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.options.steps import date_steps, decimal_steps, integer_steps
-from backtrader_bench.miner.values import Form, Read, Unread, fits, form_of, read, value_of
+from backtrader_bench.miner.stated import states
+from backtrader_bench.miner.values import (
+    MOST_DIGITS,
+    Form,
+    Read,
+    Unread,
+    blurred,
+    digits,
+    fits,
+    form_of,
+    read,
+    value_of,
+)
 from backtrader_bench.records import LETTERS
 from backtrader_bench.templates.kinds import Kind
 
@@ -28,12 +38,6 @@ if TYPE_CHECKING:
 
 REACH = 60
 """Weekdays on each side of a date from which a ladder takes others."""
-ROUND = 1000
-"""Whole numbers from here on, and numbers with so many digits, aren't met by chance in a stem."""
-LARGEST = 20
-"""Digits before the point of a numeral that is looked at."""
-_NUMERAL = re.compile(r"(?<![\d.])(?<!\d,)(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d{1,2}\b)?(?!\d|[.,]\d)", re.I)
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 Name = Unread | Literal["answer_in_stem", "seed_has_no_effect", "too_few_options"]
@@ -69,10 +73,15 @@ def convert(stem: str, key: str, others: Sequence[tuple[int, str]], rng: Random)
         return Unusable(found, f"the answer at the base seed is {key[:80]!r}")
     readable = [(seed, one) for seed, one in ((seed, read(raw)) for seed, raw in others) if isinstance(one, Read)]
     form = form_of(found, [one for _, one in readable])
+    if fault := blurred(form, found):
+        return Unusable("answer_not_usable", f"the answer at the base seed, {key[:80]!r}, {fault}")
     value = value_of(form, found)
     if states(stem, form, value):
         return Unusable("answer_in_stem", f"the question states the answer, {form.text(value)}")
-    fitting = [(value_of(form, one), f"seed {seed}") for seed, one in readable if fits(found, one)]
+    fitting = [
+        (value_of(form, one), f"seed {seed}")
+        for seed, one in readable if fits(found, one) and digits(form, one) <= MOST_DIGITS
+    ]  # fmt: skip
     if others and len(fitting) == len(others) and all(one == value for one, _ in fitting):
         return Unusable("seed_has_no_effect", f"every seed gives the same answer, {form.text(value)}")
     wrong = _apart(stem, form, value, fitting, rng)
@@ -154,68 +163,3 @@ def _lettered(form: Form, key: Value, wrong: list[tuple[Value, str]], rng: Rando
         tolerance=form.tolerance(key),
         form=form,
     )  # fmt: skip
-
-
-def states(stem: str, form: Form, value: Value) -> bool:
-    """Whether the stem says ``value``: as an option shows it, or as the same number or day written in another way.
-
-    Numbers are compared unit, sign and grouping aside. Numbers as short as 3 or 0.5% are parameters of every other
-    scenario, so they count only with the decimals of the option; whole numbers are not looked for in data or code.
-    """
-    text, wanted = _FENCED.sub(" ", stem) if form.kind == "count" else stem, form.text(value)
-    if _stands(text, wanted) or (form.grouped and _stands(text, wanted.replace(",", ""))):
-        return True
-    if form.kind == "date":
-        return any(_stands(text, written) for written in _written(str(value)))
-    return form.kind != "text" and _holds(text, form, value)
-
-
-def _stands(text: str, wanted: str) -> bool:
-    # Most ways of writing a day stand nowhere in the text, and compiling a pattern for each is slow.
-    if wanted.casefold() not in text.casefold():
-        return False
-    return re.search(rf"(?<![\w.,$-]){re.escape(wanted)}(?![\w%]|[.,]\d)", text, re.IGNORECASE) is not None
-
-
-def _holds(text: str, form: Form, value: Value) -> bool:
-    """Whether one of the text's numerals is the number."""
-    found = read(value) if isinstance(value, str) else None
-    number = abs(found.number) if isinstance(found, Read) and found.number is not None else None
-    if not isinstance(value, str):
-        number = Decimal(f"{abs(value):.{form.decimals}f}")
-    if number is None or (number == int(number) and number < ROUND):
-        return False
-    short = len(number.normalize().as_tuple().digits) < 3 and number < ROUND
-    # One with more decimals than the option is the answer before rounding, where that is no coincidence.
-    long = number * 10**form.decimals >= ROUND
-    for numeral in _NUMERAL.finditer(text):
-        said = Decimal(numeral[0].replace(",", ""))
-        if said == number and not (short and -int(said.as_tuple().exponent) < form.decimals):
-            return True
-        if long and said.adjusted() < LARGEST and abs(said - number) <= form.half_step:
-            return True
-    return False
-
-
-def _written(day: str) -> list[str]:
-    """Other ways to write a day: ``March 4, 2021``, ``4 Mar 2021``, ``2021/03/04``, ``04.03.2021``, ``3/4/2021``."""
-    try:
-        on = date.fromisoformat(day)
-    except ValueError:
-        return []
-    month, year = calendar.month_name[on.month], on.year
-    ends = ("", "st", "nd", "rd", "th")
-    names = [name + dot for name in (month, month[:3], month[:4]) for dot in ("", ".")]
-    words = [
-        text for name in names for end in ends
-        for text in (f"{name} {on.day}{end}, {year}", f"{name} {on.day}{end} {year}", f"{on.day}{end} {name} {year}",
-                     f"{on.day}{end} of {name} {year}", f"{name} {on.day:02}, {year}", f"{on.day:02}-{name}-{year}",
-                     f"{on.day}{end} {name}, {year}", f"{on.day:02} {name} {year}")
-    ]  # fmt: skip
-    months, days = {f"{on.month}", f"{on.month:02}"}, {f"{on.day}", f"{on.day:02}"}
-    figures = [
-        text for one in months for other in days for mark in "/.-"
-        for text in (f"{year}{mark}{one}{mark}{other}", f"{one}{mark}{other}{mark}{year}",
-                     f"{other}{mark}{one}{mark}{year}")
-    ]  # fmt: skip
-    return [*words, *figures, f"{on:%Y%m%d}"]

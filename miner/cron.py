@@ -83,14 +83,20 @@ def elsewhere(given: Sequence[str], readers: Mapping[str, Callable[[str], str]])
     return kept
 
 
+def unquotable(argv: Sequence[str], variables: Mapping[str, str]) -> str | None:
+    """A word that no line of a crontab or unit file can hold: one with a line break or another control character."""
+    words = (*argv, *(f"{name}={value}" for name, value in variables.items()))
+    return next((word for word in words if any(ord(char) < 32 or ord(char) == 127 for char in word)), None)
+
+
 def shown(argv: Sequence[str], variables: Mapping[str, str], left: Sequence[str] = ()) -> str:
     """Everything that ``--print-cron`` prints; ``left``: names of variables that are set here and would be missed."""
     units = systemd(argv, variables)
     missed = f" Set here now: {', '.join(left)}." if left else ""
     parts = [
-        "# Of your shell's variables only PATH and BENCH_HOME are in these lines. API keys, BENCH_BWRAP,",
-        "# BENCH_COMMAND_ENV, BENCH_COMMAND_READ and others that your agents need are not: write them above the line",
-        f"# in the crontab as NAME=value, or as Environment= lines of the service.{missed}",
+        f"# Of your shell's variables only {_listed(list(variables))} are in these lines.",
+        "# API keys, BENCH_BWRAP, BENCH_COMMAND_ENV, BENCH_COMMAND_READ and others that your agents need are not:",
+        f"# write them above the line in the crontab as NAME=value, or as Environment= lines of the service.{missed}",
         "",
         "# crontab -e: every night, quiet but for one line that sums up (cron mails it)",
         crontab(argv, variables),
@@ -101,3 +107,8 @@ def shown(argv: Sequence[str], variables: Mapping[str, str], left: Sequence[str]
     for name, text in units.items():
         parts += ["", f"# {name}", text.rstrip()]
     return "\n".join(parts)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """``A, B and C``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -10,8 +10,10 @@ the reply's length.
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,7 +23,7 @@ Fault = Literal[
     "unclosed_code_block", "empty_code_block",
 ]  # fmt: skip
 LONGEST = 4_000_000
-"""Characters of a reply that are looked at, from its end: blocks stand at the end."""
+"""Characters of a reply that are looked at together: its end, where blocks stand, and failing that its beginning."""
 
 # Colours, cursor moves, titles and links of terminals; zero-width and direction marks; the byte order mark.
 _NOISE = re.compile(
@@ -29,10 +31,12 @@ _NOISE = re.compile(
     r"|[\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 )
 _TOKEN = re.compile(r"<<<[ \t]{0,8}(/?)[ \t]{0,8}(QUESTION|CODE|RATIONALE)[ \t]{0,8}>>>", re.IGNORECASE)
-_DECORATION = frozenset(" \t>*_`#~|-:")
-"""What may stand beside a token on a line of its own: quoting, emphasis, headings."""
+_DECORATION = frozenset(" \t>*_`#~|-:+")
+"""What may stand beside a token on a line of its own: quoting, emphasis, headings, a diff's mark."""
 _REACH = 120
 """How far that is looked for; more of it is no decoration."""
+_TRIES = 4
+"""Openings of a block that are tried."""
 _LAYERS = 6
 """Of quoting and fences that are peeled."""
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[ \t]*$")
@@ -57,31 +61,56 @@ class Malformed:
 
 def read_blocks(reply: str) -> Blocks | Malformed:
     """The blocks of a reply, or what is missing."""
-    text = clean(reply)
+    found = [_blocks(text) for text in _windows(reply)]
+    return next((one for one in found if isinstance(one, Blocks)), found[0])
+
+
+def _blocks(text: str) -> Blocks | Malformed:
     if not text.strip():
         return Malformed("empty_reply", "the reply is empty")
-    found = {kind: last_block(text, kind) for kind in ("QUESTION", "CODE", "RATIONALE")}
+    tokens = _tokens(text)
+    found = {kind: last_block(text, tokens[kind]) for kind in tokens}
     for kind in _FAULTS:
-        if (problem := _problem(text, kind, found[kind])) is not None:
+        if (problem := _problem(tokens[kind], kind, found[kind])) is not None:
             return problem
     return Blocks(found["QUESTION"] or "", found["CODE"] or "", found["RATIONALE"] or "")
 
 
 def read_code(reply: str) -> str | Malformed:
     """The CODE block alone, of a reply that was asked for nothing else; without one, the only fenced block."""
-    text = clean(reply)
-    code = last_block(text, "CODE")
-    problem = _problem(text, "CODE", code)
+    found = [_code(text) for text in _windows(reply)]
+    return next((one for one in found if isinstance(one, str)), found[0])
+
+
+def _code(text: str) -> str | Malformed:
+    tokens = _tokens(text)["CODE"]
+    code = last_block(text, tokens)
+    problem = _problem(tokens, "CODE", code)
     if problem is None:
         return code or ""
     fenced = re.findall(r"^```[a-zA-Z0-9]*[ \t]*\n(.*?)^```[ \t]*$", text, re.MULTILINE | re.DOTALL)
     return fenced[0].strip("\n") + "\n" if len(fenced) == 1 and fenced[0].strip() else problem
 
 
+def _windows(reply: str) -> list[str]:
+    """The parts of a reply that are read, each for itself: a block that is cut between them is none."""
+    parts = [reply] if len(reply) <= LONGEST else [reply[-LONGEST:], reply[:LONGEST]]
+    return [clean(part) for part in parts]
+
+
 def clean(reply: str) -> str:
-    """The reply's end without terminal codes and invisible characters, lines ended by a newline."""
-    text = reply[-LONGEST:].replace("\r\n", "\n").replace("\r", "\n")
+    """A reply without terminal codes and invisible characters, lines ended by a newline."""
+    text = reply.replace("\r\n", "\n").replace("\r", "\n")
     return _NOISE.sub("", text.encode(errors="replace").decode())
+
+
+def _tokens(text: str) -> dict[Kind, list[re.Match[str]]]:
+    """All tokens by kind, in one pass."""
+    found: dict[Kind, list[re.Match[str]]] = {"QUESTION": [], "CODE": [], "RATIONALE": []}
+    for token in _TOKEN.finditer(text):
+        kind: Kind = token[2].upper()  # type: ignore[assignment]
+        found[kind].append(token)
+    return found
 
 
 _FAULTS: dict[Kind, tuple[Fault, Fault, Fault]] = {
@@ -90,34 +119,45 @@ _FAULTS: dict[Kind, tuple[Fault, Fault, Fault]] = {
 }
 
 
-def _problem(text: str, kind: Kind, block: str | None) -> Malformed | None:
+def _problem(tokens: Sequence[re.Match[str]], kind: Kind, block: str | None) -> Malformed | None:
     if block:
         return None
     none, unclosed, empty = _FAULTS[kind]
     if block is not None:
         return Malformed(empty, f"the last {kind} block is empty")
-    if any(found[2].upper() == kind and not found[1] for found in _TOKEN.finditer(text)):
+    if any(not token[1] for token in tokens):
         return Malformed(unclosed, f"<<<{kind}>>> is never closed by <<</{kind}>>>")
     return Malformed(none, f"there is no <<<{kind}>>> block")
 
 
-def last_block(text: str, kind: str) -> str | None:
-    """The inside of the last complete block of a kind, None where there is none.
+def last_block(text: str, tokens: Sequence[re.Match[str]]) -> str | None:
+    """The inside of the last complete block, given the ``tokens`` of its kind; None where there is none.
 
     Tokens that stand at the edge of a line are the block's; those amid a sentence only talk of it, and count where no
-    others make a block. Of several openings before a closing the last counts: the others were given up.
+    others make a block. Of several openings before a closing the last counts, the others were given up; unless what
+    follows it is no program and what follows an earlier one is: then it stands in a string of that program.
     """
-    tokens = [found for found in _TOKEN.finditer(text) if found[2].upper() == kind]
     for chosen in ([token for token in tokens if _at_edge(text, token)], tokens):
-        span, start = None, None
+        starts: list[int] = []
+        last: tuple[list[int], int] | None = None
         for token in chosen:
             if not token[1]:
-                start = token.end()
-            elif start is not None:
-                span, start = (start, token.start()), None
-        if span is not None:
-            return peeled(text[span[0] : span[1]])
+                starts.append(token.end())
+            elif starts:
+                last, starts = (starts, token.start()), []
+        if last is not None:
+            blocks = [peeled(text[start : last[1]]) for start in reversed(last[0][-_TRIES:])]
+            if len(blocks) > 1 and tokens[0][2].upper() == "CODE":
+                return next(filter(_is_program, blocks), blocks[0])
+            return blocks[0]
     return None
+
+
+def _is_program(block: str) -> bool:
+    try:
+        return bool(ast.parse(block).body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 def _at_edge(text: str, token: re.Match[str]) -> bool:
@@ -137,6 +177,8 @@ def peeled(block: str) -> str:
     for _ in range(_LAYERS):
         if lines and all(line.startswith(">") for line in lines):
             lines = [line.removeprefix("> ") if line.startswith("> ") else line[1:] for line in lines]
+        elif lines and all(line.startswith("+") for line in lines):
+            lines = [line[1:] for line in lines]
         elif _fenced(lines):
             lines = lines[1:-1]
         else:

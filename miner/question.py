@@ -12,7 +12,7 @@ from backtrader_bench.mcq_builder.seeds import stream
 from backtrader_bench.miner.categories import category_of
 from backtrader_bench.miner.convert import Unusable, convert
 from backtrader_bench.miner.decisions import Outcome
-from backtrader_bench.miner.wellposed import Printed, flaws, stem_flaws
+from backtrader_bench.miner.wellposed import Printed, flaws, stem_flaws, unkept_flaw
 from backtrader_bench.records import MINED, Question, TapeRef, Verification, question_id
 from backtrader_bench.templates.render import question_text
 
@@ -41,6 +41,8 @@ def question_of(
     """The record, without labels; or ``not_well_posed`` with every reason."""
     stem = base.question.strip()
     rng = stream(origin.seed, "options", origin.number)
+    if flaw := unkept_flaw([base, *others]):
+        return Outcome("not_well_posed", (flaw.reason,), flaw.detail)
     if words := stem_flaws(stem):
         return Outcome("not_well_posed", tuple(flaw.reason for flaw in words), words[0].detail)
     made = convert(stem, base.answer, [(one.seed, one.answer) for one in others], rng)

@@ -86,6 +86,15 @@ class SessionLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", t
     models: dict[str, int]
     holdout_right: int
     holdout_answered: int
+    holdout_questions: int | None = None
+    """Kept questions with such answers; None in lines of older versions, as the rest of these."""
+    holdout_low: float | None = None
+    """The 95% interval of their accuracy, over questions: draws of one question are no independent observations.
+    None with fewer than two questions."""
+    holdout_high: float | None = None
+    holdout_alike: bool | None = None
+    """Whether no holdout draw came out otherwise than its question's draws of the screen. Of a solver that always
+    answers alike they are the same draws, and say nothing but that the screen kept the question."""
     seconds: float
     """Wall time of all its sessions together."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from backtrader_bench.miner import ledger
 from backtrader_bench.miner.decisions import ACCEPTED, DECISIONS, REVIEW
@@ -21,6 +21,7 @@ def session_line(run: str, lines: Iterable[AttemptLine], ended_by: str, seconds:
     for line in attempts:
         models.update(line.models)
     kept = [line for line in attempts if line.decision in (ACCEPTED, REVIEW)]
+    held = holdout(kept)
     return SessionLine(
         run=run,
         ended_by=ended_by,
@@ -30,8 +31,12 @@ def session_line(run: str, lines: Iterable[AttemptLine], ended_by: str, seconds:
         categories=categories(attempts),
         spending=ledger.merged(line.spending for line in attempts),
         models=dict(sorted(models.items())),
-        holdout_right=sum(line.holdout.get("correct", 0) for line in kept),
-        holdout_answered=sum(line.holdout.get(status, 0) for line in kept for status in ("correct", "wrong")),
+        holdout_right=held.right,
+        holdout_answered=held.answered,
+        holdout_questions=held.questions,
+        holdout_low=held.low,
+        holdout_high=held.high,
+        holdout_alike=held.alike,
         seconds=round(seconds, 3),
     )
 
@@ -49,18 +54,58 @@ def categories(attempts: Sequence[AttemptLine]) -> dict[str, dict[str, int]]:
     return {name: {what: found[name][what] for what in ("attempts", "accepted", "review")} for name in order}
 
 
+class Holdout(NamedTuple):
+    """What holdout draws say of kept questions; what is undefined is None."""
+
+    right: int
+    answered: int
+    questions: int
+    low: float | None
+    high: float | None
+    alike: bool | None
+    """As ``SessionLine.holdout_alike``."""
+
+
+def holdout(kept: Sequence[AttemptLine]) -> Holdout:
+    """Of the holdout draws of kept questions, the interval clustered by question."""
+    scores: list[float] = []
+    names: list[int] = []
+    alike = True
+    for line in kept:
+        right, wrong = (line.holdout.get(status, 0) for status in ("correct", "wrong"))
+        scores += [1.0] * right + [0.0] * wrong
+        names += [line.attempt] * (right + wrong)
+        seen = {status for status in ("correct", "wrong") if line.draws.get(status, 0) + line.holdout.get(status, 0)}
+        alike = alike and (len(seen) < 2 or not right + wrong)
+    low = high = None
+    if len(set(names)) > 1:
+        from backtrader_bench.stats.clusters import clustered
+
+        found = clustered(scores, names)
+        low, high = found.low, found.high
+    return Holdout(int(sum(scores)), len(scores), len(set(names)), low, high, alike if scores else None)
+
+
 def survivors(line: SessionLine) -> str:
     """How often no-tools solvers are right on kept questions, from draws that chose none of them."""
     if not line.holdout_answered:
         return "no-tools accuracy of kept questions: not measured (--holdout-draws asks draws that screen nothing)"
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(line.holdout_right, line.holdout_answered, method="wilson")
     share = line.holdout_right / line.holdout_answered
-    return (
-        f"no-tools accuracy of kept questions: {share:.1%} of {line.holdout_answered} holdout draws "
-        f"(95% {low:.1%} to {high:.1%}); draws of the screen are not counted"
+    questions = line.holdout_questions
+    on = f" on {questions} question{'' if questions == 1 else 's'}" if questions is not None else ""
+    interval = "too few questions for an interval"
+    if line.holdout_low is not None and line.holdout_high is not None:
+        interval = f"95% {line.holdout_low:.1%} to {line.holdout_high:.1%}, over questions"
+    told = (
+        f"no-tools accuracy of kept questions: {share:.1%} of {line.holdout_answered} holdout draws{on} ({interval}); "
+        "draws of the screen are not counted"
     )
+    if line.holdout_alike:
+        told += (
+            "\nno holdout draw came out otherwise than the screen's: a solver that always answers alike (a guesser's "
+            "rule, a script) only repeats what kept the question, and this figure says nothing then"
+        )
+    return told
 
 
 def history_line(line: AttemptLine, meaning: str) -> str:

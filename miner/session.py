@@ -59,8 +59,9 @@ EXIT = {
 
 
 def exit_code(line: SessionLine) -> int:
-    """As what ended it says; 3 where every attempt was made and in none of them the agents gave what was asked for."""
-    failed = line.attempts > 0 and set(line.decisions) <= BLAMELESS
+    """As what ended it says; 3 where all attempts were made, nothing was kept, and most got no answer from agents."""
+    silent = sum(count for name, count in line.decisions.items() if name in BLAMELESS)
+    failed = 2 * silent > line.attempts and not KEPT & set(line.decisions)
     return 3 if failed and line.ended_by in ("attempts", "goal_missed") else EXIT[line.ended_by]
 
 

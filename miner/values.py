@@ -13,6 +13,8 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
+from backtrader_bench.miner import wordings
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -21,7 +23,11 @@ Unread = Literal["answer_missing", "answer_not_finite", "answer_not_usable"]
 
 LONGEST = 200
 """Characters of an option's text."""
+LONGEST_RAW = 1000
+"""Characters of an answer as printed, with its blanks, at any seed."""
 MOST_DECIMALS = 4
+MOST_DIGITS = 15
+"""Of a number as shown: so many a float holds."""
 _NUMBER = re.compile(
     r"(?P<sign>[-+\u2212]?)\s?(?P<dollar>\$?)\s?(?P<inner>[-+\u2212]?)"
     r"(?P<digits>\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.(?P<decimals>\d{1,12}))?\s?(?P<unit>%|[A-Za-z][A-Za-z ]{0,30})?"
@@ -36,7 +42,6 @@ _NOT_FINITE = re.compile(
 )
 _WITHOUT_WORDS = re.compile(rf"{_CURRENCY}|and|or|to|[\0,;|&.()\[\]+\u2212%-]", re.IGNORECASE)
 _FIGURE = re.compile(r"(?:\d[\d,.]*\d|\d)(?:e[-+]?\d+)?", re.IGNORECASE)
-_NUMERAL = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?)?")
 
 
@@ -88,7 +93,7 @@ class Form:
     def apart(self, one: float | str, other: float | str) -> bool:
         """Whether two values can be options of one question: further apart than rounding, and by one percent."""
         if isinstance(one, str) or isinstance(other, str):
-            return _texts_apart(_folded(str(one)), _folded(str(other)))
+            return wordings.apart(str(one), str(other))
         return abs(one - other) >= self.separation(max(abs(one), abs(other))) - 1e-9
 
     def separation(self, size: float) -> float:
@@ -104,14 +109,22 @@ class Form:
         return 0.0 if self.kind == "count" else float(round(0.45 * self.separation(abs(key)), 6))
 
 
+def unkept(raw: str) -> str | None:
+    """Why a printed answer can't be kept in a record, as the end of a sentence; None where it can."""
+    if len(raw) > LONGEST_RAW:
+        return f"has {len(raw):,} characters, more than {LONGEST_RAW:,}"
+    half = next((char for char in raw if "\ud800" <= char <= "\udfff"), None)
+    return None if half is None else f"holds half a character, U+{ord(half):04X}"
+
+
 def read(raw: str) -> Read | Unread:
     """One answer; the name of what is wrong with it otherwise: ``answer_missing``, ``answer_not_finite``,
-    ``answer_not_usable`` (too long, with characters that don't show, or numbers in a form whose distance can't be told:
-    other currencies than dollars, exponents, parentheses, several at once)."""
+    ``answer_not_usable`` (too long, with characters that don't show, about letters or other options, or numbers in a
+    form whose distance can't be told: other currencies than dollars, exponents, parentheses, several at once)."""
     text = " ".join(raw.split())
     if not text:
         return "answer_missing"
-    if len(text) > LONGEST or not text.isprintable():
+    if len(text) > LONGEST or not text.isprintable() or wordings.about_options(text):
         return "answer_not_usable"
     if _NOT_FINITE.fullmatch(text):
         return "answer_not_finite"
@@ -169,6 +182,23 @@ def value_of(form: Form, one: Read) -> float | int | str:
     return round(float(one.number), form.decimals) + 0.0
 
 
+def digits(form: Form, one: Read) -> int:
+    """Digits of a number as the form shows it, 0 for words."""
+    return 0 if one.number is None else max(0, one.number.adjusted()) + 1 + form.decimals
+
+
+def blurred(form: Form, one: Read) -> str | None:
+    """How showing a number would change it, as the end of a sentence; None where it stays what it is."""
+    if one.number is None or not one.number:
+        return None
+    if digits(form, one) > MOST_DIGITS:
+        return f"has more than {MOST_DIGITS} digits with {form.decimals} decimals"
+    shown = round(one.number, form.decimals)
+    if shown != one.number and abs(shown) < 10 * Decimal(1).scaleb(-form.decimals):
+        return f"would be shown as {shown:f}: print it in a smaller unit or with at most {MOST_DECIMALS} decimals"
+    return None
+
+
 def _is_day(text: str) -> bool:
     try:
         date.fromisoformat(text)
@@ -186,23 +216,3 @@ def _only_figures(text: str) -> bool:
     rest = _FIGURE.sub("\0", text)
     tokens = re.findall(r"[^\W\d_]+|\S", rest)
     return "\0" in rest and "\0-\0" not in rest and all(map(_WITHOUT_WORDS.fullmatch, tokens))
-
-
-def _texts_apart(one: str, other: str) -> bool:
-    """Whether two answers in words differ in them, or else in a number by more than rounding and one percent.
-
-    Whole numbers below 10,000 in words (bars, years, hours) differ when they aren't the same.
-    """
-    if _NUMERAL.sub("#", one) != _NUMERAL.sub("#", other):
-        return True
-    pairs = zip(_NUMERAL.findall(one), _NUMERAL.findall(other), strict=True)
-    return any(_numerals_apart(mine, theirs) for mine, theirs in pairs)
-
-
-def _numerals_apart(mine: str, theirs: str) -> bool:
-    one, other = (Decimal(text.replace(",", "")) for text in (mine, theirs))
-    largest = max(one, other)
-    if largest < 10_000 and not {".", "e"} & {*mine, *theirs}:
-        return one != other
-    step = max(Decimal(1).scaleb(-len(text.partition(".")[2].partition("e")[0])) for text in (mine, theirs))
-    return abs(one - other) >= max(2 * step if largest < 1000 or "e" not in mine + theirs else 0, largest / 100)

@@ -12,8 +12,8 @@ from backtrader_bench.checker.programs.judge import QUESTION, Judgement, judge_r
 from backtrader_bench.checker.programs.program import run_program, verify
 from backtrader_bench.checker.programs.static import rejections
 from backtrader_bench.miner.decisions import Decision, Outcome
-from backtrader_bench.miner.values import Read, fits, form_of, read, value_of
-from backtrader_bench.miner.wellposed import Printed
+from backtrader_bench.miner.values import Read, fits, form_of, read, unkept, value_of
+from backtrader_bench.miner.wellposed import Printed, unkept_flaw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,10 +105,10 @@ def _judged(judged: Judgement, base: int, others: Sequence[int], sandbox: Sandbo
         return Verified(Outcome("verifier_failed", names, detail), (), sandbox.facts)
     printed = [judged.base, *judged.others]
     seeds = [base, *others]
-    return Verified(
-        None, tuple(Printed(seed, one.question, one.answer) for seed, one in zip(seeds, printed, strict=True)),
-        sandbox.facts,
-    )  # fmt: skip
+    every = tuple(Printed(seed, one.question, one.answer) for seed, one in zip(seeds, printed, strict=True))
+    if (flaw := unkept_flaw(every)) is not None:
+        return Verified(Outcome("not_well_posed", (flaw.reason,), flaw.detail), (), sandbox.facts)
+    return Verified(None, every, sandbox.facts)
 
 
 def _log(runs: Sequence[ProgramRun]) -> str:
@@ -139,6 +139,8 @@ def answer_at(code: str, seed: int, sandbox: Sandbox, timeout: float) -> Answer 
     if isinstance(found_answer, tuple):
         first = found_answer[0]
         return Outcome("verifier_failed", (first.name,), f"{first.name}: {first.detail}")
+    if fault := unkept(found_answer.answer):
+        return Outcome("verifier_failed", ("answer_malformed",), f"answer_malformed: the answer {fault}")
     return Answer(found_answer.answer)
 
 

@@ -7,20 +7,24 @@ against what it computes.
 from __future__ import annotations
 
 import ast
-import operator
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
+from backtrader_bench.agents.answer_text import folded, unescaped
+from backtrader_bench.miner import folding
+from backtrader_bench.miner.stated import states
+from backtrader_bench.miner.told import added, begun_sums, told
+from backtrader_bench.miner.values import unkept
 from backtrader_bench.records import LETTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from backtrader_bench.miner.convert import Converted
+    from backtrader_bench.miner.told import Told
 
 SHORTEST = 20
 """Characters that a question must have."""
@@ -32,6 +36,18 @@ _VALUE = re.compile(
     r"[-+(\u2212]{0,2}[$\u20ac\u00a3]?[-+\u2212]?\d[\d,.:-]*\)?\s?(?:%|[A-Za-z]+)?[\s.;,|]*(?:(?:and|or)\s*)?"
 )
 _OFFER = re.compile(r"\b(options?|choices?|alternatives|choose|pick|select|answers|candidates)\b", re.IGNORECASE)
+_REPLY = re.compile(r"<<<[ \t]{0,8}/?[ \t]{0,8}[A-Za-z]{1,12}[ \t]{0,8}>>>")
+_LETTER = re.compile(
+    r"\b(?i:letter|option|choice|(?:the|correct|right|final|best) answer|answer (?:is|with|by)|answer[:=])"
+    r"(?i:\s{1,3}(?:is|with|the|letter|option|choice|as)){0,3}\s{0,3}[:=]?\s{0,3}[\"'(*]{0,3}[A-D][\"')*]{0,3}"
+    r"(?=\s*(?:$|[.,;:!?)\]]|\n))"
+)
+_ORDER = re.compile(
+    r"\b(?:system (?:note|prompt|message)|(?:note|message|instructions?|hint) (?:to|for) (?:the |any |all )?"
+    r"(?:solvers?|models?|assistants?|agents?|ai|llms?|test[- ]takers?)|(?:ignore|disregard|forget) (?:all |any |the )?"
+    r"(?:your )?(?:previous|earlier|above|prior) (?:instructions?|prompts?|rules?))\b",
+    re.IGNORECASE,
+)
 SHORT = 60
 """Characters of an option that stands among others in a line."""
 _NUMERAL = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
@@ -46,6 +62,7 @@ DEFAULTS: tuple[tuple[str, frozenset[float]], ...] = (
     (r"MACD", frozenset((9.0, 12.0, 26.0))),
     (r"Bollinger", frozenset((20.0,))),
     (r"CCI|CommodityChannel", frozenset((20.0,))),
+    (r"Cerebro", frozenset((10_000.0,))),
     (r"Sharpe|Returns|annual|Calmar|VWR", frozenset((12.0, 52.0, 252.0, 365.0))),
 )
 """Numbers that a library takes without being told, so that a question may state them and the code not."""
@@ -53,7 +70,8 @@ DEFAULTS: tuple[tuple[str, frozenset[float]], ...] = (
 
 Name = Literal[
     "no_question", "question_too_long", "question_not_text", "options_in_stem", "option_in_stem", "not_four_options",
-    "not_one_key", "options_too_close", "stem_ignores_seed", "stem_and_code_differ",
+    "not_one_key", "options_too_close", "stem_ignores_seed", "stem_and_code_differ", "answer_not_usable",
+    "speaks_to_solver",
 ]  # fmt: skip
 
 
@@ -72,6 +90,17 @@ class Printed:
     seed: int
     question: str
     answer: str
+
+
+def unkept_flaw(every: Iterable[Printed]) -> Flaw | None:
+    """What no record can hold, at whatever seed: all answers are kept, whether they become options or not."""
+    for one in every:
+        if fault := unkept(one.answer):
+            return Flaw("answer_not_usable", f"the answer at seed {one.seed} {fault}")
+        if len(one.question) > LONGEST:
+            many = f"{len(one.question):,} characters, more than {LONGEST:,}"
+            return Flaw("question_too_long", f"the question at seed {one.seed} has {many}")
+    return None
 
 
 def flaws(code: str, base: Printed, others: Sequence[Printed], converted: Converted) -> list[Flaw]:
@@ -96,7 +125,16 @@ def stem_flaws(stem: str) -> list[Flaw]:
         return [Flaw("no_question", f"the question is {' '.join(stem.split())[:SHORTEST]!r}")]
     if _lists_options(prose):
         return [Flaw("options_in_stem", "the question lists options of its own")]
+    if said := _speaks_to_solver(stem):
+        return [Flaw("speaks_to_solver", f"the question says {said!r}, which concerns the one who answers")]
     return []
+
+
+def _speaks_to_solver(stem: str) -> str | None:
+    """The form of a reply, a letter to answer, or an order to whoever reads it: a question has no say in these."""
+    text = folded(unescaped(stem))
+    found = next((one for pattern in (_REPLY, _LETTER, _ORDER) if (one := pattern.search(text))), None)
+    return None if found is None else " ".join(found[0].split())
 
 
 def _lists_options(prose: str) -> bool:
@@ -138,8 +176,6 @@ def _is_strange(char: str) -> bool:
 
 def option_flaws(stem: str, made: Converted) -> list[Flaw]:
     """What is wrong with the options, whoever made them."""
-    from backtrader_bench.miner.convert import states
-
     texts = [made.options.get(letter, "").strip() for letter in LETTERS]
     found = []
     if sorted(made.options) != list(LETTERS) or not all(texts) or len({text.casefold() for text in texts}) < 4:
@@ -181,20 +217,22 @@ def seed_flaw(base: Printed, others: Sequence[Printed]) -> Flaw | None:
 def strange_numerals(code: str, stem: str) -> list[str]:
     """Numerals that stand in a string of the program and in the stem, but nowhere in what the program computes with.
 
-    What is printed from a variable is true by itself. A number written into the sentence is a claim about the code: it
-    must be one of its numbers, as it is or as a percentage, or what its arithmetic on numbers amounts to; whole numbers
-    may be off by one, since what is decided on the tenth bar is bought on the eleventh.
+    What is printed from a variable that the program computes with is true by itself. A number that is written into the
+    sentence, or kept in a name that only the sentence uses, is a claim about the code: it must be one of the numbers
+    that are computed with, as it is or as a percentage, or what arithmetic on them amounts to; whole numbers may be off
+    by one, since what is decided on the tenth bar is bought on the eleventh.
     """
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     pieces = _pieces(tree)
-    texts, numbers = _constants(tree, pieces)
-    stated = _stated(texts, stem) | _spoken(pieces.values(), stem)
+    only = told(tree, " ".join(stem.split()))
+    texts, numbers = _constants(tree, pieces, only.nodes)
+    stated = _stated(texts, stem) | _spoken(pieces.values(), stem) | _claimed(only, stem)
     if not stated:
         return []
-    allowed = numbers | _folded(tree) | SMALL | _defaults(tree)
+    allowed = numbers | _folded(tree, only) | SMALL | _defaults(tree)
     allowed |= {one + step for one in numbers if one < 1e15 and one == int(one) for step in (-1.0, 1.0)}
     dates = {part for text in texts for found in _DATE.findall(text) for part in found.split("-")}
     return [
@@ -203,8 +241,11 @@ def strange_numerals(code: str, stem: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _constants(tree: ast.AST, pieces: Container[int]) -> tuple[list[str], set[float]]:
-    """The strings and the numbers of a program; docstrings and comments are neither, nor are pieces of a sentence."""
+def _constants(tree: ast.AST, pieces: Container[int], only: Container[int]) -> tuple[list[str], set[float]]:
+    """The strings and the numbers of a program; docstrings and comments are neither, nor are pieces of a sentence.
+
+    Numbers that are ``only`` told are not among them, in digits or in strings.
+    """
     texts, numbers = [], set()
     docs = {
         id(node.body[0].value)
@@ -216,8 +257,9 @@ def _constants(tree: ast.AST, pieces: Container[int]) -> tuple[list[str], set[fl
         if not isinstance(node, ast.Constant) or id(node) in docs or id(node) in pieces:
             continue
         if isinstance(node.value, str):
-            texts.append(node.value)
-        elif isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            if id(node) not in only or not _is_data(node.value):
+                texts.append(node.value)
+        elif isinstance(node.value, int | float) and not isinstance(node.value, bool) and id(node) not in only:
             try:
                 numbers.add(abs(float(node.value)))
             except OverflowError:
@@ -236,8 +278,9 @@ def _pieces(tree: ast.AST) -> dict[int, str]:
     of its own there is said, not computed with.
     """
     found = {}
+    begun = begun_sums(tree)
     for node in ast.walk(tree):
-        parts = _parts(node)
+        parts = _parts(node) if id(node) not in begun else []
         if not any(len(_WORD.findall(text)) >= 3 for _, text in parts):
             continue
         for place, (part, text) in enumerate(parts):
@@ -255,7 +298,7 @@ def _pieces(tree: ast.AST) -> dict[int, str]:
 def _parts(node: ast.AST) -> list[tuple[ast.AST | None, str]]:
     """What a sentence may be put together from: strings with their nodes, an empty one for what isn't known."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [part for side in (node.left, node.right) for part in (_parts(side) or [_part(side)])]
+        return [part for side in added(node) for part in (_parts(side) or [_part(side)])]
     if isinstance(node, ast.JoinedStr):
         return [_part(one.value if isinstance(one, ast.FormattedValue) else one) for one in node.values]
     if isinstance(node, ast.List | ast.Tuple):
@@ -313,40 +356,31 @@ def _plain(found: re.Match[str]) -> str:
     return found[0].replace(",", "")
 
 
-def _folded(tree: ast.AST) -> set[float]:
-    """What the program's arithmetic on numbers, and on names that are set to one number each, amounts to."""
+def _claimed(only: Told, stem: str) -> dict[str, tuple[float, bool]]:
+    """Numbers that are only told and that the stem shows, rounded or not, as :func:`_stated` gives them."""
+    shown = [(_plain(one), one[0]) for one in _NUMERAL.finditer(_FENCED.sub(" ", stem))]
+    found = {}
+    for claim in only.claims:
+        for plain, token in shown:
+            if abs(float(plain) - claim.value) <= 0.5001 * 10 ** -len(plain.partition(".")[2]):
+                found[token] = (claim.value, claim.percent)
+                break
+    return found
+
+
+def _folded(tree: ast.AST, only: Told) -> set[float]:
+    """What the program's arithmetic on numbers, and on names that are set to one number each, amounts to.
+
+    What is only told is left out.
+    """
     names: dict[str, float | None] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
-            names[name] = None if name in names else _value(node.value, {})
-    known = {name: value for name, value in names.items() if value is not None}
-    found = (_value(node, known) for node in ast.walk(tree) if isinstance(node, ast.BinOp))
-    return {abs(value) for value in found if value is not None}
-
-
-def _value(node: ast.AST, names: Mapping[str, float], depth: int = 0) -> float | None:
-    """A constant expression's value; None for any other."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value) if abs(node.value) < 1e15 else None
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and depth < 8:
-        inner = _value(node.operand, names, depth + 1)
-        return None if inner is None else -inner
-    operation = _ARITHMETIC.get(type(node.op)) if isinstance(node, ast.BinOp) else None
-    if operation is None or depth >= 8:
-        return None
-    assert isinstance(node, ast.BinOp)
-    sides = _value(node.left, names, depth + 1), _value(node.right, names, depth + 1)
-    if sides[0] is None or sides[1] is None or (sides[1] == 0 and isinstance(node.op, ast.Div)):
-        return None
-    return float(operation(sides[0], sides[1]))
-
-
-_ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-}  # fmt: skip
+            names[name] = None if name in names else folding.value(node.value, {})
+    known = {name: value for name, value in names.items() if value is not None and name not in only.names}
+    sums = (node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and id(node) not in only.nodes)
+    return {abs(value) for node in sums if (value := folding.value(node, known)) is not None}
 
 
 def _defaults(tree: ast.AST) -> set[float]:

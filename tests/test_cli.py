@@ -17,6 +17,7 @@ from backtrader_bench.cli import main as cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     Words = tuple[str, ...]
 
@@ -88,13 +89,45 @@ def test_no_argument_shows_the_help() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def unread(*argv: str, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """A command whose stdout nobody reads."""
     read_end, write_end = os.pipe()
     os.close(read_end)
     with os.fdopen(write_end, "w") as gone:
-        done = subprocess.run([*BENCH, "--help"], stdout=gone, stderr=subprocess.PIPE, text=True, check=False)
-    assert done.stderr == ""
-    assert done.returncode in (1, 141)
+        return subprocess.run(
+            argv, stdout=gone, stderr=subprocess.PIPE, text=True, check=False,
+            env={**os.environ, "BENCH_HOME": str(home), **more},
+        )  # fmt: skip
+
+
+# What writes by click, by rich and as JSON.
+@pytest.mark.parametrize("words", [["--help"], ["data", "list"], ["config", "build", "--json"]], ids=" ".join)
+def test_a_reader_that_goes_away_is_no_error(words: list[str], tmp_path: Path) -> None:
+    done = unread(*BENCH, *words, home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("code", [0, 5])
+def test_without_its_reader_a_command_ends_with_its_own_exit_code(code: int, unbuffered: str, tmp_path: Path) -> None:
+    program = f"""
+import click, sys
+from rich.console import Console
+from backtrader_bench.cli import main, streams
+@click.command()
+def work():
+    for number in range(20_000):
+        click.echo(number)
+    Console().print("done")
+    assert streams.reader_gone()
+    open({str(tmp_path / "done")!r}, "w").close()
+    return {code}
+main.cli.get_command = lambda context, name: work
+main.main(["work"])
+"""
+    done = unread(sys.executable, "-c", program, home=tmp_path, PYTHONUNBUFFERED=unbuffered)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert (tmp_path / "done").exists()
 
 
 def test_ctrl_c_ends_with_130_and_one_line() -> None:

@@ -19,6 +19,7 @@ from backtrader_bench import store
 from backtrader_bench.agents.runs import manifest as manifests
 from backtrader_bench.agents.runs.questions import asking
 from backtrader_bench.attempts import ATTEMPT_VERSION
+from backtrader_bench.cli import streams
 from backtrader_bench.cli.live import plain
 from backtrader_bench.mcq_builder.options.siblings import commitment, text_digest
 from backtrader_bench.miner import records as mined
@@ -268,6 +269,8 @@ def tail(which: str | None, count: int, *, follow: bool, as_json: bool) -> int:
         for line in tails.follow(path, end):
             click.echo(_told(line, as_json=as_json))
             sys.stdout.flush()
+            if streams.reader_gone():
+                break
     return 0
 
 

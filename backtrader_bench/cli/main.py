@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import importlib
-import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from backtrader_bench import __version__
-from backtrader_bench.cli import configuration
+from backtrader_bench.cli import configuration, streams
 from backtrader_bench.errors import BenchError
 
 if TYPE_CHECKING:
@@ -105,25 +104,15 @@ def cli() -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Run ``bench`` and leave with its exit code."""
-    _make_streams_safe()
+    streams.make_safe()
     code = run(argv)
     try:
         sys.stdout.flush()
     except OSError as error:
-        # What Python would do at exit: complain in two lines. The reader is gone, or the disk is full.
+        # Python would complain of it at exit, in two lines. The disk is full.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - it stays open to the end
-        code = 141 if error.errno == errno.EPIPE else fail(f"cannot write the output: {error.strerror}", 2)
+        code = fail(f"cannot write the output: {error.strerror}", 2)
     sys.exit(code)
-
-
-def _make_streams_safe() -> None:
-    """Closed streams swallow what is written; names that the terminal can't show come out escaped."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123 - it stays open to the end
-        stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def run(argv: list[str] | None = None) -> int:
@@ -141,10 +130,6 @@ def run(argv: list[str] | None = None) -> int:
         return fail("interrupted; what was finished is kept", 130)
     except BenchError as error:
         return fail(str(error), error.exit_code)
-    except BrokenPipeError:
-        # The reader of our output went away (`bench ... | head`): nothing more to say, and nobody to say it to.
-        sys.stderr.close()
-        return 141
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise

@@ -12,9 +12,9 @@ from backtrader_bench.cli import kinds
 from backtrader_bench.cli.numbers import Finite
 
 EXIT_CODES = (
-    "Exit codes: 0 done, 2 usage or input, 3 an agent, its login or a sandbox is missing, or no attempt got an answer "
-    "from its agents, 4 another session holds the store, 5 a budget ended the session or fewer than --until-accepted "
-    "came of all attempts, 130 interrupted."
+    "Exit codes: 0 done, 2 usage or input, 3 an agent, its login or a sandbox is missing, or nothing was kept and "
+    "most attempts got no answer from their agents, 4 another session holds the store, 5 a budget ended the session or "
+    "fewer than --until-accepted came of all attempts, 130 interrupted."
 )
 SECONDS = Finite(0, min_open=True)
 COUNT = click.IntRange(1, 100_000)

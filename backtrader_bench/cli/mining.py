@@ -58,7 +58,7 @@ def mine(options: dict[str, Any], argv: list[str]) -> int:
     console = Console(stderr=True)
     prices = _prices(options["prices"])
     limits = _limits(options)
-    found = _resumed(options) if options["resume"] else settings_of({**options, **_derived(options)})
+    found = _resumed(options) if options["resume"] is not None else settings_of({**options, **_derived(options)})
     settings = found if isinstance(found, Settings) else found.settings
     name = safe_name(options["run_name"])
     agents = session.check_host(settings, limits, os.environ, prices)
@@ -114,19 +114,26 @@ def _resumed(options: Mapping[str, Any]) -> SessionFile:
 
 
 def _print_cron(options: Mapping[str, Any], argv: Sequence[str]) -> int:
-    if options["resume"]:
+    if options["resume"] is not None:
         raise UsageError("--print-cron and --resume don't go together: every night is a session of its own")
     settings = settings_of({**options, **_derived(options)})
     agents = session.check_host(settings, _limits(options), os.environ, _prices(options["prices"]))
     words = cron.options_without(argv[1:] if argv[:1] == ["mine"] else argv, {
-        "--print-cron": 0, "--quiet": 0, "-q": 0})  # fmt: skip
+        "--print-cron": 0, "--quiet": 0, "-q": 0, "--json": 0})  # fmt: skip
     command = cron.command(sys.executable, cron.elsewhere(words, ELSEWHERE))
     variables = {
         "BENCH_HOME": str(store.home()), "PATH": os.environ.get("PATH", os.defpath), **configuration.in_effect("mine"),
     }  # fmt: skip
+    if (word := cron.unquotable(command, variables)) is not None:
+        raise UsageError(f"--print-cron: {word!r} holds a line break or another control character; no crontab line can")
     wanted = ("BENCH_*", *(name for agent in agents.values() for name in agent.backend.allowed))
     left = sorted(set(environment.select(os.environ, wanted)) - set(variables))
-    click.echo(cron.shown(command, variables, left))
+    if options["as_json"]:
+        units = cron.systemd(command, variables)
+        lines = {"crontab": cron.crontab(command, variables), "systemd": units, "not_carried_over": left}
+        click.echo(json.dumps(lines, indent=2))
+    else:
+        click.echo(cron.shown(command, variables, left))
     return 0
 
 
@@ -203,7 +210,8 @@ class _Screen:
 def watching(opened: SessionFile, console: Console, *, quiet: bool) -> Iterator[Watch]:
     """Show a session as it goes: a moving picture in a terminal, a line a finished attempt elsewhere."""
     if quiet:
-        yield Watch(say=lambda text: _say(console, text))
+        # The line that sums up says what ended the session.
+        yield Watch()
         return
     screen = _Screen(opened)
 
@@ -258,7 +266,7 @@ def one_line(line: SessionLine) -> str:
         "goal_missed": "; fewer accepted than wanted",
     }.get(line.ended_by, "")  # fmt: skip
     if exit_code(line) == 3 and not how:
-        how = "; the agents answered in no attempt, see the last reasons"
+        how = "; the agents answered in few attempts or none, see the last reasons"
     rest = f" ({told})" if told else ""
     return f"{line.run}: {accepted} of {line.attempts} accepted{rest}, {line.seconds:.0f} s{how}"
 

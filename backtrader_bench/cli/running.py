@@ -41,7 +41,7 @@ EXIT = {"done": 0, "incomplete": 3, "budget": 5, "interrupted": 130}
 
 def run(options: dict[str, Any], command: list[str]) -> int:
     """Ask what the command line asks for; returns the exit code."""
-    if options["resume"]:
+    if options["resume"] is not None:
         options = configuration.only_given(options, [*sessions.BINDING, "run_name"])
     given = {name: options[name] for name in sessions.BINDING if options[name] not in (None, ())}
     running = _running(options)
@@ -53,9 +53,9 @@ def run(options: dict[str, Any], command: list[str]) -> int:
         if work.manifest.settings.data_access == "prices" and len(work.manifest.tapes) > MANY and not options["quiet"]:
             _say(console, f"looking for the bars of {work.manifest.questions} questions ...")
         perform.check(work, agents, running, os.environ)
-        if not options["resume"]:
+        if options["resume"] is None:
             work = sessions.named(work, options["run_name"])
-        with perform.holding(work.manifest.run) if not options["resume"] else _nothing():
+        with perform.holding(work.manifest.run) if options["resume"] is None else _nothing():
             ending = _perform(work, agents, running, command, console, quiet=options["quiet"])
     found = read.read_run(work.manifest.run)
     _finish(found, work, ending, as_json=options["as_json"])
@@ -77,7 +77,7 @@ def _running(options: Mapping[str, Any]) -> Running:
 @contextmanager
 def _prepared(options: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Work]:
     """The work; of a run to be resumed, while it is held and what killed sessions left is gone."""
-    if not options["resume"]:
+    if options["resume"] is None:
         yield sessions.begin(options["files"], given)
         return
     if options["run_name"]:

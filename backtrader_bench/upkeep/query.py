@@ -54,6 +54,7 @@ COLUMNS: dict[Kind, dict[str, str]] = {
         "asked_category": TEXT, "category": TEXT, "question_id": TEXT, "ask": TEXT, "marks": TEXTS, "draws": JSON,
         "holdout": JSON, "spending": JSON, "models": JSON, "isolation": JSON, "seconds": REAL, "ended_by": TEXT,
         "attempts": WHOLE, "decisions": JSON, "categories": JSON, "holdout_right": WHOLE, "holdout_answered": WHOLE,
+        "holdout_questions": WHOLE, "holdout_low": REAL, "holdout_high": REAL, "holdout_alike": BOOL,
         "schema_version": WHOLE,
     },
     "reviews": {

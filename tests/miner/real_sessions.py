@@ -267,6 +267,7 @@ CLAUDE = (
     faulty("some seeds", "fails_on_some_seeds", before='if os.environ["MCQ_SEED"] != "BASE": raise ValueError'),
     ill("short", "no_question", question='f"{cash} {bars}?"'),
     ill("lists options", "options_in_stem", question=SEEDED[:-1] + r'\nA) $1.00\nB) $2.00\nC) $3.00\nD) $4.00"'),
+    ill("gives a letter", "speaks_to_solver", question=SEEDED[:-1] + ' The answer is B."'),
     ill("tells", "answer_in_stem", question=SEEDED[:-1] + ' It is ${value:,.2f}."'),
     ill("one answer", "seed_has_no_effect", answer='"$12,345.67"'),
     ill("hides its seed, and claims", "stem_ignores_seed", "stem_and_code_differ",

@@ -77,6 +77,62 @@ def test_words_with_numbers_are_apart_by_their_numbers(one: str, other: str, apa
     assert Form("text").apart(one, other) is apart
 
 
+@pytest.mark.parametrize(("one", "other"), [
+    ("3/4", "6/8"), ("1:2", "4:8"), ("50/100 dollars", "2/4 dollars"), ("Yes", "yes."), ("Yes!", "YES?"), ("True",
+    "true!"),
+    ("up 5", "up +5"), ("up 5", "up 5."), ("up 5", "up five"), ("thirty-seven bars", "37 bars"), ("win rate 50%",
+    "win rate 1/2"),
+    ("win rate 50%", "win rate 0.5"), ("\u00bd", "1/2"), ("\u201clong\u201d", "Long"), ("buy-and-hold",
+    "buy and hold"),
+])  # fmt: skip
+def test_options_that_say_the_same_are_one(one: str, other: str) -> None:
+    assert Form("text").apart(one, other) is False
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("3/4", "5/8"), ("up 5", "up -5"), ("10:30", "10:45"), ("five bars", "six bars"), ("2021-03-04 and 5",
+    "2021-03-05 and 5"),
+    ("03/04/2021", "04/04/2021"), ("x > y", "x < y"), ("long", "short"), ("50% up", "51% up"), ("twenty-one",
+    "twenty-two"),
+])  # fmt: skip
+def test_options_that_say_other_things_are_two(one: str, other: str) -> None:
+    assert Form("text").apart(one, other) is True
+
+
+@pytest.mark.parametrize("raw", [
+    "A", "b", "Option A", "(C)", "A and B", "A, B or C", "option (d)", "none of the above", "All of the above.",
+    "both of these", "neither of the options", "<<< A >>>", "the key is <<<B>>>",
+])
+def test_answers_about_options_are_none(raw: str) -> None:
+    assert read(raw) == "answer_not_usable"
+
+
+@pytest.mark.parametrize("raw", ["Strategy A", "ABC", "BA", "all of the trades", "a buy", "none"])
+def test_answers_that_are_not_about_options(raw: str) -> None:
+    assert read(raw) != "answer_not_usable"
+
+
+@pytest.mark.parametrize(("key", "others"), [
+    ("0.0000123", ["0.0000456", "0.0100000", "0.0000789"]), ("0.00001234", ["0.5", "0.6", "0.7"]),
+    ("0.00056789", ["0.0016", "0.0026", "0.0036"]), ("-0.00004%", ["1.5%", "2.5%", "3.5%"]),
+    ("$999,999,999,999,999.99", ["$899,999,999,999,999.99", "$799,999,999,999,999.99", "$699,999,999,999,999.99"]),
+    ("999999999999999999", ["899999999999999999", "799999999999999999", "699999999999999999"]),
+])  # fmt: skip
+def test_a_number_that_its_option_would_not_show_is_refused(key: str, others: list[str]) -> None:
+    found = convert(STEM, key, list(enumerate(others)), Random(1))
+    assert isinstance(found, Unusable)
+    assert found.reason == "answer_not_usable"
+
+
+@pytest.mark.parametrize(("key", "shown"), [
+    ("0.00123456", "0.0012"), ("0.0005", "0.0005"), ("$9,999,999,999,999.99", "$9,999,999,999,999.99"),
+    ("0", "0"), ("0.00000", "0.0000"),
+])
+def test_a_number_that_its_option_shows_is_kept(key: str, shown: str) -> None:
+    found = made(key, [5, 7, 9] if key == "0" else [], 1) if key == "0" else made(key, [])
+    assert found.options[found.answer] == shown
+
+
 @pytest.mark.parametrize("piece", ["1,", "1 ", "$", "(", "USD", "US", "1e", "-", "1.", "#", "nan", " "])
 def test_a_hostile_answer_is_read_at_once(piece: str) -> None:
     began = time.process_time()

@@ -137,7 +137,7 @@ def test_a_night_without_a_generator_is_an_error(
              "oracle", "--no-fsync", "--attempts", "1")  # fmt: skip
     done = in_cron(cron_line(capsys, *roles), tmp_path)
     assert (done.returncode, "1 generator failed" in done.stdout) == (3, True), done
-    assert "the agents answered in no attempt" in done.stdout
+    assert "the agents answered in few attempts or none" in done.stdout
     # It is started from the root folder and found nevertheless.
     (tmp_path / "gen.py").write_text("import sys; sys.stdin.read(); print('nothing')")
     done = in_cron(cron_line(capsys, *roles), tmp_path)
@@ -155,6 +155,32 @@ def test_cron_words() -> None:
     assert "OnCalendar=*-*-* 02:17:00" in units["bench-mine.timer"]
     left = cron.options_without(["--print-cron", "--seed=3", "-q", "--attempts", "5"], {"--print-cron": 0, "-q": 0})
     assert left == ["--seed=3", "--attempts", "5"]
+
+
+def test_cron_lines_say_which_variables_they_hold(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_MINE_ATTEMPTS", "3")
+    assert bench(["mine", "--print-cron"]) == 0
+    head, *_ = capsys.readouterr().out.splitlines()
+    assert head == "# Of your shell's variables only BENCH_HOME, PATH and BENCH_MINE_ATTEMPTS are in these lines."
+    assert bench(["mine", "--print-cron", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"crontab", "systemd", "not_carried_over"}
+    assert found["crontab"].endswith("mine --quiet")
+    assert set(found["systemd"]) == {"bench-mine.service", "bench-mine.timer"}
+
+
+def test_a_quiet_session_that_a_cap_ended_prints_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_HOME", str(tmp_path))
+    options = ["--attempts", "2", "--no-steer", "--generator-agent", f"command:{sys.executable} -c pass"]
+    assert bench(["mine", *options, "--quiet", "--max-hours", "0.0000001"]) == 5
+    told = capsys.readouterr()
+    assert told.err == ""
+    assert told.out.count("\n") == 1
+    assert "--max-hours ended it" in told.out
 
 
 def started(tmp_path: Path, home: Path, *options: str) -> subprocess.Popen[str]:
@@ -264,6 +290,11 @@ def test_help_needs_no_agent(capsys: pytest.CaptureFixture[str]) -> None:
     (["--generator-agent", "oracle"], 2, "writes no programs"),
     (["--resume", "mining_1"], 2, "no mining session"),
     (["--resume", "last", "--print-cron"], 2, "don't go together"),
+    # As a script has it whose variable is not set: no new session of ten attempts.
+    (["--resume", ""], 2, "no mining session"),
+    (["--resume", "", "--print-cron"], 2, "don't go together"),
+    (["--run-name", "a\nb", "--print-cron"], 2, "line break"),
+    (["--run-name", "a\x1bb", "--print-cron"], 2, "control character"),
     (["--run-name", "///"], 2, "--run-name"),
     (["--attempts", "0"], 2, "--attempts"),
 ])  # fmt: skip

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from backtrader_bench.miner.protocol import Blocks, Malformed, read_blocks, read_code
+from backtrader_bench.miner.protocol import LONGEST, Blocks, Malformed, read_blocks, read_code
 
 Q, NQ = "<<<QUESTION>>>", "<<</QUESTION>>>"
 C, NC = "<<<CODE>>>", "<<</CODE>>>"
@@ -34,6 +34,8 @@ DRESSES = {
     "fence in a fence": f"{Q}\nWhat is x?\n{NQ}\n{C}\n```\n```python\n{CODE}```\n```\n{NC}\n{R}\nwhy\n{NR}",
     "fence around the tokens": PLAIN.replace(C, f"```python\n{C}").replace(NC, f"{NC}\n```"),
     "quoted": "".join(f"> {line}" for line in PLAIN.splitlines(keepends=True)),
+    "as a diff": "".join(f"+{line}" for line in PLAIN.splitlines(keepends=True)),
+    "as a diff with a blank": "".join(f"+ {line}" for line in PLAIN.splitlines(keepends=True)),
     "bold tokens": PLAIN.replace("<<<", "**<<<").replace(">>>", ">>>**"),
     "in a heading": PLAIN.replace(Q, f"### {Q}").replace(C, f"### `{C}`"),
     "spaces in the tokens": PLAIN.replace("<<<", "<<< ").replace(">>>", " >>>"),
@@ -90,6 +92,25 @@ def test_fences_inside_a_question_stay() -> None:
 def test_white_space_inside_the_code_stays() -> None:
     code = 'text = """a  \n\tb\n\n\nc"""\n'
     assert read_code(f"{C}\n{code}{NC}") == code
+
+
+def test_a_token_in_a_string_of_the_program_is_the_program_s() -> None:
+    code = f'text = """\n{C}\n"""\nprint(text)\n'
+    assert read_code(f"{C}\n{code}{NC}") == code
+    # A program that was given up and begun again is not taken up with the new one.
+    assert read_code(f"{C}\nprint(\n{C}\nprint(2)\n{NC}") == "print(2)\n"
+    assert read_code(f"{C}\nprint(1)\n{C}\nprint(2\n{NC}") == "print(2\n"
+
+
+def test_blocks_count_wherever_they_stand_in_a_long_reply() -> None:
+    chatter = "so it goes\n" * (LONGEST // 11 + 1)
+    for text in (PLAIN + chatter, chatter + PLAIN, PLAIN + chatter + PLAIN.replace("x?", "y?")):
+        found = read_blocks(text)
+        assert isinstance(found, Blocks)
+        assert found.question == ("What is y?\n" if "y?" in text else WANTED.question)
+    # What is cut between the beginning and the end is no block.
+    cut = read_blocks(f"{Q}\nWhat is x?\n{NQ}\n{C}\n{'#' * LONGEST}\n{NC}")
+    assert isinstance(cut, Malformed)
 
 
 def test_code_alone_may_be_the_only_fence() -> None:

@@ -96,6 +96,16 @@ PROGRAMS: dict[str, tuple[str, str, str]] = {
     "says what it doesn't do": (
         verifier(question='f"An account of ${cash:,} trades {bars} bars at 0.37% commission. What is its value?"'),
         "not_well_posed", "stem_and_code_differ"),
+    # All seeds' answers are kept, so what can't be kept is found at every one of them.
+    "half a character at some seeds": (
+        verifier(answer='f"${value:,.2f}" + ("\\ud800" if seed % 2 else "")'), "not_well_posed", "answer_not_usable"),
+    "an endless answer at some seeds": (
+        verifier(answer='f"${value:,.2f}" if seed % 2 else "x" * 900000'), "not_well_posed", "answer_not_usable"),
+    "an endless blank at some seeds": (
+        verifier(answer='f"${value:,.2f}" + " " * 900000 * (seed % 2)'), "not_well_posed", "answer_not_usable"),
+    "an endless question at some seeds": (
+        verifier(question='f"An account of ${cash:,} trades. What is its value?" + "!" * 70000 * (seed % 2)'),
+        "not_well_posed", "question_too_long"),
     "two answers only": (verifier(answer='"up" if value > cash else "down"'), "not_well_posed", "too_few_options"),
 }  # fmt: skip
 
@@ -152,6 +162,11 @@ def test_a_second_verifier_may_disagree(tmp_path: Path) -> None:
     fails = script(tmp_path, {"id": "second_verifier_001", "text": "<<<CODE>>>\nraise SystemExit(3)\n<<</CODE>>>"})
     line = decided({**agents(tmp_path, verifier(2)), "second_verifier": fails})
     assert (line.decision, line.reasons) == ("unscreened", ("second_verifier_failed",))
+    half = "<<<CODE>>>\nprint('ANSWER_VALUE_JSON: \"$1.00\\\\ud800\"')\n<<</CODE>>>"
+    half_said = decided({**agents(tmp_path, verifier(2)), "seed": 8,
+                         "second_verifier": script(tmp_path, {"id": "second_verifier_001", "text": half})})  # fmt: skip
+    assert (half_said.decision, half_said.reasons) == ("unscreened", ("second_verifier_failed",))
+    assert "U+D800" in half_said.detail
 
 
 def test_tokens_by_role_add_up_to_what_was_served(tmp_path: Path) -> None:
@@ -400,8 +415,55 @@ def test_survivors_are_measured_by_draws_that_did_not_choose_them() -> None:
     done = report.session_line("r", lines, "attempts", 1.0)
     assert done.holdout_answered == done.decisions["tool_solver_correct"]
     assert abs(done.holdout_right / done.holdout_answered - 0.4) < 4 * (0.24 / done.holdout_answered) ** 0.5
+    assert (done.holdout_questions, done.holdout_alike) == (done.holdout_answered, False)
+    assert done.holdout_low is not None
+    assert done.holdout_high is not None
+    assert done.holdout_low < 0.4 < done.holdout_high
     assert "holdout" in report.survivors(done)
     assert "not measured" in report.survivors(report.session_line("r", lines[:0], "attempts", 1.0))
+
+
+@pytest.mark.parametrize(("decisions", "code"), [
+    ({"generator_failed": 3}, 3), ({"generator_failed": 2, "duplicate": 1}, 3), ({"unscreened": 2, "malformed": 1}, 3),
+    ({"generator_failed": 1, "duplicate": 1}, 0), ({"generator_failed": 9, "tool_solver_correct": 1}, 0),
+    ({"unscreened": 9, "tool_solver_wrong": 1}, 0), ({"malformed": 3}, 0), ({}, 0),
+])  # fmt: skip
+def test_a_session_whose_agents_mostly_did_not_answer_is_no_success(decisions: dict[Any, int], code: int) -> None:
+    names = [name for name, count in decisions.items() for _ in range(count)]
+    lines = [AttemptLine(run="r", attempt=number, decision=name) for number, name in enumerate(names, 1)]
+    assert session.exit_code(report.session_line("r", lines, "attempts", 1.0)) == code
+
+
+def held(*draws: tuple[int, int], right: int = 0) -> SessionLine:
+    """A session whose kept questions have so many right and wrong holdout draws, after a screen of one or more."""
+    return report.session_line("r", [
+        AttemptLine(run="r", attempt=number, decision="tool_solver_correct", draws={"wrong": 2, "correct": right},
+                    holdout={"correct": good, "wrong": bad})
+        for number, (good, bad) in enumerate(draws, 1)
+    ], "attempts", 1.0)  # fmt: skip
+
+
+def test_draws_of_one_question_are_no_independent_observations() -> None:
+    # One question has no interval, however often it was drawn.
+    one = held((0, 40))
+    assert (one.holdout_questions, one.holdout_low, one.holdout_high) == (1, None, None)
+    assert "40 holdout draws on 1 question (too few questions for an interval)" in report.survivors(one)
+    # Four questions that are always or never right: as wide as four draws are, not as forty.
+    four = held((10, 0), (0, 10), (0, 10), (0, 10))
+    assert (four.holdout_right, four.holdout_answered, four.holdout_questions) == (10, 40, 4)
+    assert four.holdout_low == 0.0
+    assert four.holdout_high is not None
+    assert four.holdout_high > 0.6
+    # Nothing but wrong ones: Wilson's upper end for 0 of 3 is z^2 / (3 + z^2).
+    z = 1.959963984540054
+    assert held((0, 10), (0, 10), (0, 10)).holdout_high == pytest.approx(z * z / (3 + z * z))
+
+
+def test_draws_that_only_repeat_the_screen_are_said_to_say_nothing() -> None:
+    for line, alike in ((held((0, 9), (0, 9)), True), (held((0, 9), (1, 8)), False), (held((0, 9), right=1), False)):
+        assert line.holdout_alike is alike
+        assert ("says nothing" in report.survivors(line)) is alike
+    assert held((0, 0)).holdout_alike is None
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[1] == "unscreened"])
