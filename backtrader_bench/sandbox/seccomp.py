@@ -246,7 +246,7 @@ def _requests() -> list[bytes]:
 
 
 def _when(number: int | None, body: list[bytes]) -> list[bytes]:
-    """``body`` (which returns) for that call, the next instruction for any other; nothing where there is no such call."""
+    """``body`` (which returns) for that call, the next instruction for any other; nothing without such a call."""
     return [] if number is None else [_step(_JEQ, number, 0, len(body)), *body]
 
 
