@@ -63,8 +63,8 @@ def allocated(size: int) -> bool:
 def slowed(pid: int) -> bool:
     """Whether the priority of a process outside could be lowered."""
     return pid != os.getpid() and (
-        possible(lambda: os.setpriority(os.PRIO_PROCESS, pid, 19) is None)
-        or possible(lambda: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)) is None)
+        done(lambda: os.setpriority(os.PRIO_PROCESS, pid, 19))
+        or done(lambda: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)))
     )
 
 
@@ -90,6 +90,15 @@ def possible(attempt: Callable[[], bool]) -> bool:
         return False
 
 
+def done(attempt: Callable[[], None]) -> bool:
+    """Whether it was not refused."""
+    try:
+        attempt()
+    except OSError:
+        return False
+    return True
+
+
 def main() -> None:
     """Try all of it."""
     with open("bait") as file:  # noqa: PTH123
@@ -111,8 +120,8 @@ def main() -> None:
     }
     # Last: the one ends the process, the others close the file.
     possible(lambda: signalled(int(pid)))
-    possible(lambda: os.utime(path, (1, 1)) is None)
-    possible(lambda: os.chmod(path, 0) is None)  # noqa: PTH101
+    done(lambda: os.utime(path, (1, 1)))
+    done(lambda: os.chmod(path, 0))  # noqa: PTH101
     print(json.dumps(found))
 
 
