@@ -378,13 +378,23 @@ def check_store_hidden(shown: Sequence[Path]) -> None:
 
 
 def clear_stale() -> None:
-    """End and remove what workers left that were killed: their folders are locked as long as they live."""
-    for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/lock"):
-        with contextlib.suppress(OSError), lock.open("r+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if time.time() - lock.stat().st_mtime > _STALE_SECONDS:
-                processes.sweep(lock.parent.resolve(), None)
-                folders.remove(lock.parent)
+    """End and remove what workers left that were killed: their folders are locked as long as they live. One that was
+    killed while it removed its folder may have left it without a lock."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        lock = folder / "lock"
+        with contextlib.suppress(OSError):
+            if not lock.exists() and folder.lstat().st_uid == os.geteuid():
+                _clear(folder, folder.lstat().st_mtime)
+                continue
+            with lock.open("r+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _clear(folder, lock.stat().st_mtime)
+
+
+def _clear(folder: Path, since: float) -> None:
+    if time.time() - since > _STALE_SECONDS:
+        processes.sweep(folder.resolve(), None)
+        folders.remove(folder)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -137,3 +138,18 @@ def test_processes_that_hide_are_given_a_moment(monkeypatch: pytest.MonkeyPatch)
     looks = [(1, 1), (1, 1), (1, 1), (2, 0), (2, 1), (2, 1)]
     assert [blind.too_long(*look) for look in looks] == [False, False, False, False, False, True]
 
+
+
+def test_folders_of_killed_workers_are_removed_with_a_lock_or_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker.tempfile, "tempdir", str(tmp_path))
+    for name, old, locked in (("a", True, True), ("b", True, False), ("new", False, True), ("new2", False, False)):
+        folder = tmp_path / f"{worker.PREFIX}{name}"
+        (folder / "room").mkdir(parents=True)
+        for path in (folder / "lock", folder) if locked else (folder,):
+            path.touch()
+            if old:
+                os.utime(path, (1, 1))
+    worker.clear_stale()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{worker.PREFIX}new", f"{worker.PREFIX}new2"]
