@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backtrader_bench import store
 from backtrader_bench.agents.process import MARK, Start
 from backtrader_bench.errors import UsageError
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backtrader_bench.agents.backend import Ask, Command
-    from backtrader_bench.sandbox.room import Isolation
+    from backtrader_bench.sandbox.room import Isolation, Level
 
 PARTS = ("agents", "checker", "mcq_builder", "miner", "templates")
 """Folders of this package that may lie elsewhere (an editable installation)."""
@@ -37,11 +36,11 @@ class Entered:
 def enter(command: Command, ask: Ask, mark: str) -> Entered:
     """``command`` in the best room that this machine has for agents: its workspace, its private folder and what it
     names, besides the system. Without one, as it is. UsageError: it would be shown the store."""
-    from backtrader_bench.sandbox.launch import interpreter_folders, launch
+    from backtrader_bench.sandbox.launch import launch
     from backtrader_bench.sandbox.room import Room
 
     level = held().level
-    _check_store_hidden((*command.readable, *command.writable, *(interpreter_folders() if level != "L1" else ())))
+    _check_store_hidden((*command.readable, *command.writable), level)
     env = {**command.env, MARK: mark}
     if level == "L1":
         return Entered(Start(argv=command.argv, env=env, cwd=ask.workspace, stdin=command.stdin), facts())
@@ -69,14 +68,19 @@ def own_code() -> tuple[Path, ...]:
     return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)
 
 
-def _check_store_hidden(shown: Iterable[Path]) -> None:
+def _check_store_hidden(named: Iterable[Path], level: Level) -> None:
     """The keys must not lie in what an agent may read, by whatever mistake: a home folder that is also the virtual
-    environment, a template that names a bank."""
-    home = store.home().resolve()
-    for path in {path.resolve() for path in shown}:
-        for kept in (home / "db", home / "logs"):
-            if path == kept or kept in path.parents or path in kept.parents:
-                raise UsageError(f"agents are shown {path}, and the keys are in {kept}; move one, or set BENCH_HOME")
+    environment or below /usr, a template that names a bank. Where nothing is hidden only what is named counts, and
+    the system's folders: a store there may be why no level was found to hold."""
+    from pathlib import Path
+
+    from backtrader_bench.sandbox.keys import keys_shown
+    from backtrader_bench.sandbox.launch import AGENT_DEVICES, system_folders
+
+    shared = tuple(map(Path, AGENT_DEVICES)) if level == "L2" else ()
+    if found := keys_shown((*named, *system_folders(network=True), *shared)):
+        path, kept = found
+        raise UsageError(f"agents are shown {path.resolve()}, and the keys are in {kept}; move one, or set BENCH_HOME")
 
 
 @functools.cache

@@ -38,6 +38,8 @@ _ETC_NETWORK = (
 )  # fmt: skip
 """What programs that use a network look for: name servers, certificates, and the name of their user."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+AGENT_DEVICES = ("/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm")
+"""What Landlock leaves to agents besides."""
 _FACTS = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu")
 _TMP_BYTES, _TMP_BYTES_UNLIMITED = 256 << 20, 2 << 30
 _CAP_DAC_READ_SEARCH, _CAP_SETGID, _CAP_SETUID, _CAP_SYS_ADMIN = 2, 6, 7, 21
@@ -121,7 +123,10 @@ def _namespaces(room: Room, user: int | None) -> list[str]:
 
 
 def _mounts(room: Room) -> list[str]:
-    """The view of the file system: what is bound later lies over what came before."""
+    """The view of the file system: what is bound later lies over what came before.
+
+    A program writes to its own folders alone: what it could put into a shared one would be there for its next run.
+    """
     size = str(_TMP_BYTES if room.limits else _TMP_BYTES_UNLIMITED)
     late = [name for name in _both_names(room.readable) if _lies_in(name, room.hidden)]
     read = [name for name in _both_names([*interpreter_folders(), *room.readable]) if name not in late]
@@ -136,7 +141,9 @@ def _mounts(room: Room) -> list[str]:
     for name in (*_ETC, *(_ETC_NETWORK if room.network else ())):
         flags += ["--ro-bind-try", name, name]
     flags += ["--proc", "/proc", "--dev", "/dev"]
-    flags += ["--perms", "1777", "--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
+    if room.nested:
+        flags += ["--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]
+    flags += ["--remount-ro", "/dev"]
     flags += ["--perms", "1777", "--size", size, "--tmpfs", "/tmp"]
     for folder in _parents([*read, *late, *write]):
         flags += ["--perms", "0755", "--dir", folder]
@@ -145,6 +152,8 @@ def _mounts(room: Room) -> list[str]:
     flags += _hiding(room.hidden, ["/usr", *_SYSTEM, *read], late)
     for name in write:
         flags += ["--bind", name, name]
+    if not room.nested:
+        flags += ["--remount-ro", "/tmp"]
     return [*flags, "--remount-ro", "/", "--chdir", str(room.work)]
 
 
@@ -203,7 +212,7 @@ def _enter(argv: Sequence[str], room: Room, level: Level, env: Mapping[str, str]
     order_fd = _memory_file("order", json.dumps(order).encode())
     front = _setpriv(user, search=True) if os.geteuid() == 0 else []
     return Launch(
-        argv=(*front, sys.executable, "-I", "-S", str(ENTER), str(order_fd), *argv),
+        argv=(*front, interpreter(), "-I", "-S", str(ENTER), str(order_fd), *argv),
         pass_fds=(order_fd,),
         close=functools.partial(_close, (order_fd,)),
     )
@@ -217,7 +226,7 @@ def landlock_order(room: Room) -> dict[str, Any]:
     return {
         "read": whole,
         "list": listed,
-        "devices": [*_DEVICES, *(["/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm"] if room.nested else [])],
+        "devices": [*_DEVICES, *(AGENT_DEVICES if room.nested else ())],
         "write": _both_names([*room.writable, room.work]),
         "network": room.network,
     }
@@ -266,6 +275,24 @@ def limits_order(limits: Limits | None) -> dict[str, int] | None:
 # --- shared -----------------------------------------------------------------------------------------------------
 
 
+def interpreter() -> str:
+    """This interpreter by a name without ``..``: a folder on the way up need not be there in a room.
+
+    Its own last link stays, which is how an interpreter knows its virtual environment.
+    """
+    return str(_plain(Path(sys.executable).absolute()))
+
+
+def _plain(path: Path) -> Path:
+    return path.parent.resolve() / path.name if ".." in path.parts else path
+
+
+def system_folders(*, network: bool = False) -> tuple[Path, ...]:
+    """What every room shows, whatever it is asked to: the system, and this interpreter with its libraries."""
+    names = ("/usr", *_SYSTEM, *_ETC, *(_ETC_NETWORK if network else ()))
+    return (*map(Path, names), *interpreter_folders())
+
+
 @functools.cache
 def interpreter_folders() -> tuple[Path, ...]:
     """What this interpreter and its libraries need to run: the virtual environment, its base, user's libraries.
@@ -292,7 +319,8 @@ def _both_names(paths: Iterable[Path]) -> list[str]:
 
 
 def _names(path: Path) -> Iterator[Path]:
-    yield path.absolute()
+    if ".." not in path.parts:
+        yield path.absolute()
     yield path.resolve()
 
 

@@ -1,7 +1,7 @@
 """What this machine enforces, found by trying: a canary at each level, once a process.
 
-The canary is told of a listener on loopback, a file outside its room, a process with a mark in its command line and
-environment, and 8 GiB of memory. What it reaches is open, whatever the level promises.
+The canary is told of a listener on loopback, a file outside its room and one in the store, a process with a mark in
+its command line and environment, and 8 GiB of memory. What it reaches is open, whatever the level promises.
 """
 
 from __future__ import annotations
@@ -9,20 +9,22 @@ from __future__ import annotations
 import functools
 import json
 import os
+import resource
 import secrets
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from backtrader_bench.errors import SandboxError
-from backtrader_bench.sandbox.launch import find_bwrap, launch, start
+from backtrader_bench import store
+from backtrader_bench.errors import SandboxError, StoreError
+from backtrader_bench.sandbox.keys import keys_shown
+from backtrader_bench.sandbox.launch import find_bwrap, interpreter, launch, start, system_folders
 from backtrader_bench.sandbox.room import Isolation, Level, Limits, Room
 
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -66,7 +68,7 @@ def best(*, required: Level | None = None, allow_unsafe: bool = False, profile: 
 
 def holds(level: Level, profile: Profile = "program") -> Isolation | str:
     """What the level enforces here, or why it can't be had; tried once a process and kept."""
-    return _holds(level, profile, find_bwrap(), os.geteuid())
+    return _holds(level, profile, find_bwrap(), os.geteuid(), _store())
 
 
 def said(isolation: Isolation) -> str:
@@ -78,11 +80,11 @@ def said(isolation: Isolation) -> str:
 
 
 @functools.cache
-def _holds(level: Level, profile: Profile, bwrap: str | None, user: int) -> Isolation | str:
+def _holds(level: Level, profile: Profile, bwrap: str | None, user: int, home: Path | None) -> Isolation | str:
     if profile == "agent" and level == "L1":  # promises nothing, on any machine
         return Isolation(level="L1", net="open", fs="open", pids="open", mem="open")
     try:
-        found = _try(level, profile)
+        found = _try(level, profile, home)
     except (SandboxError, OSError) as error:
         return f"{level}: {error}"
     escapes = ", ".join(
@@ -93,15 +95,26 @@ def _holds(level: Level, profile: Profile, bwrap: str | None, user: int) -> Isol
     return f"{level} does not hold: {escapes}" if escapes else found
 
 
-def _try(level: Level, profile: Profile) -> Isolation:
+def _store() -> Path | None:
+    """The store's folder, where there is one."""
+    try:
+        home = store.home()
+    except StoreError:
+        return None
+    return home if home.is_dir() else None
+
+
+def _try(level: Level, profile: Profile, home: Path | None) -> Isolation:
     agent = profile == "agent"
-    with tempfile.TemporaryDirectory(prefix="bench-canary-") as folder, _bait(Path(folder)) as bait:
+    if level != "L1" and home is not None and (shown := keys_shown(system_folders(network=agent))):
+        raise SandboxError(f"it shows {shown[0]}, and the store is in it; set BENCH_HOME to another folder")
+    with tempfile.TemporaryDirectory(prefix="bench-canary-") as folder, _bait(Path(folder), home) as bait:
         work = Path(folder) / "work"
         work.mkdir()
         room = Room(work=work, network=agent, nested=agent, limits=None if agent else Limits(cpu_seconds=20))
         # Through a file: the canary looks for the mark in command lines, and a room's own would show it.
         (work / "bait").write_text("\n".join(bait.arguments))
-        command = [sys.executable, "-I", "-S", "-c", CANARY.read_text()]
+        command = [interpreter(), "-I", "-S", "-c", CANARY.read_text()]
         process = start(
             launch(command, room, level, {"PATH": os.defpath}),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={}, start_new_session=True,
@@ -112,29 +125,46 @@ def _try(level: Level, profile: Profile) -> Isolation:
             process.kill()
             process.communicate()
             raise SandboxError(f"the self-test did not end within {_SECONDS:.0f} s") from None
-        outside = {"signalled": bait.hit(), "written": (Path(folder) / "secret.written").exists()}
+        outside = bait.harm()
     if process.returncode:
         lines = err.decode(errors="replace").strip().splitlines()
         raise SandboxError(lines[-1] if lines else f"the self-test ended with {process.returncode}")
-    return _isolation(level, {**json.loads(out), **outside})
+    return _isolation(level, profile, {**json.loads(out), **outside})
 
 
-def _isolation(level: Level, could: dict[str, bool]) -> Isolation:
+def _isolation(level: Level, profile: Profile, could: dict[str, bool]) -> Isolation:
+    def state(names: str, closed: str) -> Any:
+        return "open" if any(could[name] for name in names.split()) else closed
+
+    # Agents may make queues in a namespace of theirs, and change permissions: Landlock does not know these.
+    more = "" if profile == "agent" else " changed queue"
     return Isolation(
         level=level,
-        net="open" if could["tcp"] or could["udp"] or could["abstract"] else "blocked",
-        fs="open" if could["read"] or could["written"] else "hidden",
-        pids="open" if could["cmdline"] or could["environ"] or could["signalled"] else "hidden",
-        mem="open" if could["memory"] else "limited",
+        net=state("tcp udp abstract", "blocked"),
+        fs=state("read store written" + more, "hidden"),
+        pids=state("cmdline environ signalled limited slowed", "hidden"),
+        mem=state("memory", "limited"),
     )
 
 
 @dataclass(frozen=True)
 class _Bait:
     arguments: list[str]
+    secret: Path
     target: subprocess.Popen[bytes]
+    before: tuple[object, ...]
 
-    def hit(self) -> bool:
+    def harm(self) -> dict[str, bool]:
+        """What was done to the file and the process."""
+        status, limits = _state(self.secret, self.target.pid)
+        return {
+            "written": self.secret.with_name("secret.written").exists(),
+            "changed": status != self.before[0],
+            "limited": limits != self.before[1],
+            "signalled": self._hit(),
+        }
+
+    def _hit(self) -> bool:
         """Whether the process outside got the canary's signal, which ends it."""
         try:
             return self.target.wait(0.02) == -signal.SIGUSR1
@@ -142,13 +172,23 @@ class _Bait:
             return False
 
 
+def _state(secret: Path, pid: int) -> tuple[object, object]:
+    """Mode and time of the file, limit of the process; None of one that has ended."""
+    status = secret.stat()
+    try:
+        limits: object = resource.prlimit(pid, resource.RLIMIT_CORE)
+    except ProcessLookupError:
+        limits = None
+    return (status.st_mode, status.st_mtime_ns), limits
+
+
 @contextmanager
-def _bait(folder: Path) -> Iterator[_Bait]:
-    """A file, a listener and a process, and what to tell the canary about them."""
+def _bait(folder: Path, home: Path | None) -> Iterator[_Bait]:
+    """Files, a listener and a process, and what to tell the canary about them."""
     token = secrets.token_hex(12)
     secret = folder / "secret"
     secret.write_text(token)
-    with socket.socket() as listener, socket.socket(socket.AF_UNIX) as abstract:
+    with socket.socket() as listener, socket.socket(socket.AF_UNIX) as abstract, _kept(home, token) as kept:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         abstract.bind(f"\0bench-{token}")
@@ -156,11 +196,30 @@ def _bait(folder: Path) -> Iterator[_Bait]:
         # Its own end bounds it, should this process be killed: `cat` reads a pipe that only we hold.
         target = subprocess.Popen(["cat", "-", f"/nowhere/{token}"], env={"MARK": token}, stdin=subprocess.PIPE)
         try:
-            port = listener.getsockname()[1]
-            size = 8 << 30
-            yield _Bait([token, str(secret), str(port), f"bench-{token}", str(target.pid), str(size)], target)
+            port, size = listener.getsockname()[1], 8 << 30
+            told = [token, str(secret), str(kept or ""), str(port), f"bench-{token}", str(target.pid), str(size)]
+            yield _Bait(told, secret, target, _state(secret, target.pid))
         finally:
             target.kill()
             target.wait()
             if target.stdin:
                 target.stdin.close()
+
+
+@contextmanager
+def _kept(home: Path | None, token: str) -> Iterator[Path | None]:
+    """A file beside the keys; None where the store's folder is not there or can't be written.
+
+    It is called as the store's own temporary files, which are cleared when who made them was killed.
+    """
+    path = home and home / f".bench-{os.getpid()}-{token[:8]}.tmp"
+    if path:
+        try:
+            path.write_text(token)
+        except OSError:
+            path = None
+    try:
+        yield path
+    finally:
+        if path:
+            path.unlink(missing_ok=True)

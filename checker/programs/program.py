@@ -39,8 +39,9 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """In an interpreter of its own, rather than in a fork of one that has the libraries loaded."""
     timed_out: bool = False
     killed: str | None = None
-    """Why it was ended: ``memory`` or ``disk`` (it used more in all than it may), ``cpu``, ``worker`` (it ended the
-    process that started it)."""
+    """Why it was ended: ``memory`` or ``disk`` (it used more in all than it may), ``hidden`` (its processes could not
+    be looked into), ``cpu``, ``worker`` (it ended the process that started it, or made the sandbox fail, which works
+    for a program that does nothing)."""
     output_cut: bool = False
     left_processes: bool = False
     """It ended and left others running; they were ended."""

@@ -19,7 +19,7 @@ _NATIVE = frozenset({"_ctypes", "cffi", "ctypes", "numba", "cython", "_posixshme
 _PROCESSES = frozenset({"subprocess", "pty", "pexpect", "psutil", "_posixsubprocess", "posix"})
 _OS_PROCESSES = (
     "os.system", "os.popen", "os.fork", "os.forkpty", "os.exec", "os.spawn", "os.posix_spawn", "os.kill", "os.killpg",
-    "os.startfile", "asyncio.create_subprocess",
+    "os.startfile", "os.setpriority", "os.sched_set", "resource.prlimit", "asyncio.create_subprocess",
 )  # fmt: skip
 _PERSON = frozenset({"getpass.getuser", "os.getlogin", "os.uname", "platform.node", "pwd.getpwuid", "pwd.getpwall"})
 _DYNAMIC = frozenset({"eval", "exec", "compile", "__import__", "importlib.import_module", "runpy.run_path"})

@@ -1,8 +1,8 @@
 """A warm interpreter that forks for each run: ``python zygote.py FD ENTER``, inside the sandbox.
 
-FD is a socket to the process outside; each message is one JSON object. First come modules to import and shared
-folders to keep clean, answered when that is done; then an order a run, with two descriptors for the run's streams,
-answered when it is over. A script of the standard library alone: nothing of this package is visible where it runs.
+FD is a socket to the process outside; each message is one JSON object. First come modules to import, answered when
+that is done; then an order a run, with two descriptors for the run's streams, answered when it is over.
+A script of the standard library alone: nothing of this package is visible where it runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import json
 import os
 import random
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -29,6 +28,7 @@ from typing import Any
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _MESSAGE_BYTES = 1 << 20
+_LAST_FILE = 1 << 16
 _GRACE = 0.3
 """Seconds that helpers of a finished program (multiprocessing's tracker) have to end by themselves."""
 
@@ -43,7 +43,6 @@ def main() -> None:
     # Runs share its user: they must not read or write its memory.
     prctl(_PR_SET_DUMPABLE, 0)
     setting = json.loads(outside.recv(_MESSAGE_BYTES))
-    shared = {folder: {path.name for path in Path(folder).iterdir()} for folder in setting["scratch"]}
     for name in setting["modules"]:
         # A program that needs it says so itself.
         with contextlib.suppress(ImportError):
@@ -64,7 +63,7 @@ def main() -> None:
             begin(order, fds, enter, outside)
         for fd in fds:
             os.close(fd)
-        outside.send(json.dumps(attend(child, started, outside, shared)).encode())
+        outside.send(json.dumps(attend(child, started, outside)).encode())
 
 
 def load(path: str) -> Any:
@@ -93,7 +92,9 @@ def begin(order: dict[str, Any], fds: list[int], enter: Any, outside: socket.soc
     except BaseException as error:  # noqa: BLE001 - told, whatever it is
         outside.send(json.dumps({"error": f"a run could not be confined: {error}"}).encode())
         os._exit(1)
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    # By name, too: what number it has is no matter of the limit on open files.
+    outside.close()
+    os.closerange(3, _LAST_FILE)
     become(order)
 
 
@@ -166,8 +167,8 @@ def reseed() -> None:
         sys.modules["numpy"].random.seed()
 
 
-def attend(child: int, started: float, outside: socket.socket, shared: dict[str, set[str]]) -> dict[str, Any]:
-    """Wait for the child, end what it left, clear what it wrote to shared folders."""
+def attend(child: int, started: float, outside: socket.socket) -> dict[str, Any]:
+    """Wait for the child, end what it left."""
     waiter = os.pidfd_open(child)
     ready = select.select([waiter, outside.fileno()], [], [])[0]
     seconds = time.monotonic() - started
@@ -177,8 +178,6 @@ def attend(child: int, started: float, outside: socket.socket, shared: dict[str,
         os._exit(1)
     _, status = os.waitpid(child, 0)
     left = not childless(_GRACE) and end_children()
-    for folder, kept in shared.items():
-        clear(folder, kept)
     return {"code": os.waitstatus_to_exitcode(status), "seconds": seconds, "left": left}
 
 
@@ -217,18 +216,6 @@ def children() -> list[int]:
                 if int(parent) == os.getpid():
                     found.append(int(entry.name))
     return found
-
-
-def clear(folder: str, kept: set[str]) -> None:
-    """Remove what was not there at the start, as far as it can be."""
-    for entry in os.scandir(folder):
-        if entry.name in kept:
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path, ignore_errors=True)
-        else:
-            with contextlib.suppress(OSError):
-                os.unlink(entry.path)  # noqa: PTH108
 
 
 def prctl(option: int, value: int) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from backtrader_bench.errors import SandboxError
-from backtrader_bench.sandbox.launch import find_bwrap, launch, start
+from backtrader_bench.sandbox.keys import keys_shown
+from backtrader_bench.sandbox.launch import find_bwrap, interpreter, launch, start, system_folders
 from backtrader_bench.sandbox.room import Level, Limits, Room
 
 LOOK = """
@@ -155,3 +156,31 @@ def test_limits_hold_at_the_lowest_level(work: Path) -> None:
 def test_bubblewrap_is_where_the_user_says() -> None:
     assert find_bwrap({"BENCH_BWRAP": "/opt/bwrap", "PATH": os.defpath}) == "/opt/bwrap"
     assert find_bwrap({"BENCH_BWRAP": "", "PATH": os.defpath}) is None
+
+
+def test_an_interpreter_by_a_relative_path_is_named_without_it(
+    level: Level, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the shell stood in another folder, which a room does not show."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "bin").symlink_to(Path(sys.executable).parent)
+    monkeypatch.setattr(sys, "executable", f"{tmp_path}/elsewhere/../bin/{Path(sys.executable).name}")
+    assert interpreter() == str((tmp_path / "bin").resolve() / Path(sys.executable).name)
+    process = start(launch([interpreter(), "-I", "-S", "-c", "pass"], Room(work=work), level, {}), env={})
+    assert process.wait(60) == 0
+
+
+def test_keys_in_what_rooms_show_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("BENCH_HOME", str(home))
+    assert keys_shown(system_folders(network=True)) is None
+    assert keys_shown([home / "prices", tmp_path / "other"]) is None
+    for shown in (tmp_path, home, home / "db", home / "db" / "mcq" / "bank.jsonl"):
+        found = keys_shown([tmp_path / "other", shown])
+        assert found == (shown, home / "db")
+    (home / "db").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(home)
+    assert keys_shown([tmp_path / "link"]) == (tmp_path / "link", home / "db")
+    (home / "db" / "mcq").symlink_to("/usr/share/bench-of-nobody")
+    found = keys_shown(system_folders())
+    assert found == (Path("/usr"), Path("/usr/share/bench-of-nobody"))

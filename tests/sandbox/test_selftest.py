@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from backtrader_bench.errors import SandboxError
@@ -70,3 +75,45 @@ def test_one_line_says_what_holds() -> None:
     assert selftest.said(CLOSED) == (
         "sandbox L2: network blocked, other files hidden, other processes hidden, memory limited"
     )
+
+
+def test_a_store_that_rooms_show_is_said(monkeypatch: pytest.MonkeyPatch, level: Level) -> None:
+    monkeypatch.setenv("BENCH_HOME", "/usr/local")
+    for profile in ("program", "agent"):
+        assert "it shows /usr, and the store is in it; set BENCH_HOME" in str(selftest.holds(level, profile))
+
+
+def test_bait_in_the_store_is_found_and_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, level: Level
+) -> None:
+    """As where a mount shows the store under a name that nobody could know to be its own."""
+    monkeypatch.setenv("BENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(selftest, "keys_shown", lambda shown: None)
+    assert isinstance(selftest.holds(level), Isolation)
+    assert list(tmp_path.iterdir()) == []
+    tmp_path.chmod(0o755)  # as root, a room has a user of its own
+    rooms = selftest.Room
+    monkeypatch.setattr(selftest, "Room", lambda **given: rooms(**given, readable=(tmp_path,)))
+    selftest._holds.cache_clear()
+    assert selftest.holds(level) == f"{level} does not hold: fs open"
+    selftest._holds.cache_clear()
+
+
+def test_what_the_canary_could_do_is_called_open() -> None:
+    names = ("tcp", "udp", "abstract", "read", "store", "written", "changed", "queue", "cmdline", "environ")
+    nothing = dict.fromkeys([*names, "signalled", "limited", "slowed", "memory"], False)
+    for name, part in (("store", "fs"), ("changed", "fs"), ("queue", "fs"), ("limited", "pids"), ("slowed", "pids")):
+        found = selftest._isolation("L2", "program", {**nothing, name: True})
+        assert [one for one in ("net", "fs", "pids", "mem") if getattr(found, one) == "open"] == [part]
+    assert selftest._isolation("L2", "agent", {**nothing, "changed": True, "queue": True}).fs == "hidden"
+
+
+def test_the_lowest_level_lets_a_program_change_what_it_may_as_its_user(tmp_path: Path) -> None:
+    """The canary does try: in no room, its bait is changed."""
+    with selftest._bait(tmp_path, None) as bait:
+        (tmp_path / "bait").write_text("\n".join(bait.arguments))
+        command = [sys.executable, "-I", "-S", "-c", selftest.CANARY.read_text()]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+        said, harm = json.loads(done.stdout), bait.harm()
+    assert said["read"] and said["slowed"] and not said["store"]
+    assert harm == {"written": True, "changed": True, "limited": True, "signalled": True}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -24,7 +25,9 @@ SUITE = {case.name: case for kind in ("faulty", "clean") for case in cases(kind)
 QUICK = (
     "answer_at_exit", "crashes_on_some_seeds", "hash_join", "kills_bench", "kills_parent", "memory_8_gib",
     "memory_empty", "needs_warm", "network_hidden", "orphan_hiding", "parent_environment", "prints_10_mb",
-    "random_global", "reads_store_hidden", "writes_outside", "csv_feed", "filled_arrays", "sets_in_order",
+    "random_global", "reads_store_hidden", "writes_outside", "limits_bench", "limits_parent", "permissions_of_store",
+    "times_of_store", "state_in_shared_memory", "state_in_queue", "memory_of_device", "disk_without_names",
+    "disk_mapped", "disk_in_closed_folder", "closes_output_file", "csv_feed", "filled_arrays", "sets_in_order",
 )  # fmt: skip
 PRINT = "import json, os\nprint('QUESTION_JSON: ' + json.dumps(os.environ['MCQ_SEED']))\n"
 
@@ -122,6 +125,7 @@ def test_nothing_is_left_of_a_closed_worker() -> None:
         worker.run("print(1)", 1)
         base, process = worker.base, worker.process
         assert process is not None and len(processes.descendants(process.pid)) >= 1
+        worker.room.chmod(0o700)
         (worker.room / "closed").mkdir(mode=0)
     assert not base.exists()
     assert process.poll() is not None
@@ -165,6 +169,57 @@ def test_a_store_in_what_runs_are_shown_is_refused(monkeypatch: pytest.MonkeyPat
     check_store_hidden([tmp_path / "other"])
     with pytest.raises(SandboxError, match=r"db is in it; set BENCH_HOME"):
         check_store_hidden([tmp_path])
+    # What every room shows, whether the store is there already or not.
+    monkeypatch.setenv("BENCH_HOME", "/usr/local/share/bench-of-nobody")
+    with pytest.raises(SandboxError, match=r"runs are shown /usr, and /usr/local/share/bench-of-nobody/db is in it"):
+        check_store_hidden([])
+
+
+def test_nothing_can_be_put_beside_a_run(worker: Worker) -> None:
+    code = (
+        "import os\n"
+        "for place in ('../run-2', '../note', '/tmp/note', '/dev/shm/note'):\n"
+        "    try: os.mkdir(place)\n"
+        "    except OSError: continue\n"
+        "    print(place)"
+    )
+    run = worker.run(code, 1)
+    assert (run.code, run.stdout) == (0, "")
+    assert list(worker.room.iterdir()) == []
+
+
+def test_descriptors_stay_outside_whatever_the_limit() -> None:
+    """At the lowest level, where a run can lower the limits of the interpreter that it came from."""
+    lower = "import os, resource\nresource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (14, 256))"
+    code = (
+        "import os\n"
+        "def there(fd):\n"
+        "    try: return bool(os.fstat(fd))\n"
+        "    except OSError: return False\n"
+        "print(os.sysconf('SC_OPEN_MAX'), [fd for fd in range(3, 1000) if there(fd)])"
+    )
+    with contextlib.ExitStack() as held:
+        for _ in range(30):  # so that the socket's number is high
+            held.enter_context(Path("/dev/null").open())
+        worker = held.enter_context(Worker(level="L1"))
+        assert worker.run(lower, 1).code == 0
+        assert worker.run(code, 1).stdout == "14 []\n"
+
+
+def test_libraries_and_their_files_work_without_permissions_to_change(worker: Worker) -> None:
+    code = (
+        "import os, shutil, sqlite3, tempfile, pandas as pd, numpy as np, backtrader\n"
+        "with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as file:\n"
+        "    pd.DataFrame({'a': [1, 2]}).to_csv(folder + '/a.csv')\n"
+        "    shutil.copyfile(folder + '/a.csv', 'b.csv')\n"
+        "base = sqlite3.connect('a.db'); base.execute('create table t(x)'); base.commit()\n"
+        "np.savez('a.npz', a=np.ones(3)); np.memmap('m', mode='w+', shape=(9,), dtype='f8')[:] = 1\n"
+        "print(len(pd.read_csv('b.csv')), np.load('a.npz')['a'].sum(), os.nice(0))\n"
+        "try: os.chmod('b.csv', 0)\n"
+        "except PermissionError: print('refused')"
+    )
+    run = worker.run(code, 1)
+    assert (run.code, run.stdout) == (0, "2 3.0 0\nrefused\n"), run.stderr
 
 
 def test_files_of_the_working_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
