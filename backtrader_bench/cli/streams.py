@@ -50,6 +50,7 @@ def make_safe() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123 - it stays open to the end
+            continue
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper) and isinstance(_raw(stream), io.FileIO):
             stream.flush()

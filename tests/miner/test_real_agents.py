@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ from backtrader_bench.checker.programs import worker
 from backtrader_bench.cli.main import run as bench
 from backtrader_bench.miner import journal
 from backtrader_bench.miner.decisions import KEPT
-from tests.miner.real_sessions import SESSIONS, Played, play
+from tests.miner.real_sessions import SESSIONS, Part, Played, play
 from tests.miner.sessions import lines_of, questions_of
-from tests.real_clis import RealCli
+from tests.real_clis import ENVIRON, RealCli
 from tests.stubs.server import StubServer
 
 pytestmark = [pytest.mark.real_cli, pytest.mark.slow]
@@ -32,12 +33,26 @@ def test_sessions_of_real_agents(
     monkeypatch.setattr(worker, "MODULES", ())
     stub = stubs()
     for part in SESSIONS[name]:
-        played = play(part, real_clis, stub, own_home)
+        played = play(part if ENVIRON.get("BENCH_REAL_CLI") == "all" else shorter(part), real_clis, stub, own_home)
         assert list(played.differences()) == []
         for role, (counted, served) in played.by_role().items():
             assert counted == served, role
         check_records(played)
     assert bench(["db", "check"]) == 0, capsys.readouterr()
+
+
+def shorter(part: Part) -> Part:
+    """The session with at most two attempts a decision: every reason is minutes of real programs.
+
+    ``BENCH_REAL_CLI=all`` and benchmarks/mine_real.py play all of them.
+    """
+    seen = Counter[str]()
+    kept = []
+    for case in part.cases:
+        seen[case.decision] += 1
+        if seen[case.decision] <= 2 or len(part.cases) < 9:
+            kept.append(case)
+    return replace(part, cases=tuple(kept))
 
 
 def check_records(played: Played) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,14 @@ def test_the_lowest_level_lets_a_program_change_what_it_may_as_its_user(tmp_path
         said, harm = json.loads(done.stdout), bait.harm()
     assert said["read"] and said["slowed"] and not said["store"]
     assert harm == {"written": True, "changed": True, "limited": True, "signalled": True}
+
+
+def test_a_signal_that_its_process_has_not_met_yet_is_seen() -> None:
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        try:
+            sleeper.send_signal(signal.SIGSTOP)
+            assert not selftest._pending(sleeper.pid)
+            sleeper.send_signal(signal.SIGUSR1)
+            assert selftest._pending(sleeper.pid)
+        finally:
+            sleeper.kill()

@@ -27,8 +27,7 @@ QUICK = (
     "answer_at_exit", "crashes_on_some_seeds", "hash_join", "kills_bench", "kills_parent", "memory_8_gib",
     "memory_empty", "needs_warm", "network_hidden", "orphan_hiding", "parent_environment", "prints_10_mb",
     "random_global", "reads_store_hidden", "writes_outside", "limits_bench", "limits_parent", "permissions_of_store",
-    "times_of_store", "state_in_shared_memory", "state_in_queue", "memory_of_device", "disk_without_names",
-    "disk_mapped", "disk_in_closed_folder", "closes_output_file", "csv_feed", "filled_arrays", "sets_in_order",
+    "state_in_shared_memory", "disk_without_names", "closes_output_file", "csv_feed", "filled_arrays", "sets_in_order",
 )  # fmt: skip
 PRINT = "import json, os\nprint('QUESTION_JSON: ' + json.dumps(os.environ['MCQ_SEED']))\n"
 
