@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -124,6 +125,7 @@ def test_a_signal_that_its_process_has_not_met_yet_is_seen() -> None:
     with subprocess.Popen(["sleep", "60"]) as sleeper:
         try:
             sleeper.send_signal(signal.SIGSTOP)
+            os.waitpid(sleeper.pid, os.WUNTRACED)
             assert not selftest._pending(sleeper.pid)
             sleeper.send_signal(signal.SIGUSR1)
             assert selftest._pending(sleeper.pid)
