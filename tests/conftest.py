@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from tests.real_clis import real_clis, stubs
 from tests.real_tools import real_tool
 
 __all__ = ["real_clis", "real_tool", "stubs"]
+# What a shell runs in the background ignores Ctrl-C, and so would all that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 

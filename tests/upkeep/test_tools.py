@@ -139,14 +139,17 @@ def test_a_query_is_interrupted_at_once(old: Path) -> None:
     )
     with subprocess.Popen([sys.executable, "-c", code, "db", "query", ENDLESS], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as child:  # fmt: skip
-        assert child.stdout is not None and child.stderr is not None
-        assert child.stdout.readline() == "asking\n"
-        time.sleep(0.5)  # into the query itself
-        began = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        assert child.wait(30) == 130
-        assert time.monotonic() - began < 15  # on a machine that does other things
-        assert child.stderr.read().strip() == "error: interrupted; what was finished is kept"
+        try:
+            assert child.stdout is not None and child.stderr is not None
+            assert child.stdout.readline() == "asking\n"
+            time.sleep(0.5)  # into the query itself
+            began = time.monotonic()
+            child.send_signal(signal.SIGINT)
+            assert child.wait(30) == 130
+            assert time.monotonic() - began < 15  # on a machine that does other things
+            assert child.stderr.read().strip() == "error: interrupted; what was finished is kept"
+        finally:
+            child.kill()
 
 
 def test_a_query_may_take_so_long(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
