@@ -19,7 +19,7 @@ BUILDS = {
     ],
 }
 # Set by .ci/run: the bench commands of other environments, each with a Python, numpy and pandas of its own.
-OTHERS = [command for command in os.environ.get("BENCH_COMMANDS", "").split(":") if command]
+OTHERS = [command for command in os.environ.get("TEST_COMMANDS", "").split(":") if command]
 
 
 def built(command: tuple[str, ...], name: str, folder: Path, *more: str, hash_seed: str = "0") -> bytes:
@@ -60,7 +60,7 @@ def test_another_process_with_more_jobs_gives_the_same(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", BUILDS)
-@pytest.mark.skipif(not OTHERS, reason="BENCH_COMMANDS is not set")
+@pytest.mark.skipif(not OTHERS, reason="TEST_COMMANDS is not set")
 @pytest.mark.parametrize("command", OTHERS)
 def test_another_python_does(name: str, command: str, tmp_path: Path, reference_folder: Path) -> None:
     assert built((command,), name, tmp_path) == reference(name, reference_folder / name)
