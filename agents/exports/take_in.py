@@ -117,8 +117,11 @@ def logs(
     run = names.claim(names.run_name(datetime.now(UTC), name or f"import-{found[0].tool}"))
     attempts = [msgspec.structs.replace(
         one, run=run, id=attempt_id(run, one.question_id, one.agent, one.mode, one.repeat, one.shift)) for one in taken]
+    # A session that is open: what ends between these writes is seen as an interrupted run, never as a whole one.
+    manifest = msgspec.structs.replace(manifest, run=run)
+    manifests.write(manifest)
     store.replace_file(read.attempts_path(run), (attempt_line(one) for one in attempts))
-    manifests.write(msgspec.structs.replace(manifest, run=run))
+    manifests.write(sessions.closed(manifest, "done"))
     verdicts = Counter(
         (one.their_verdict == (attempt.status == "correct"))
         for (_, one, _, _), attempt in zip(heard, attempts, strict=True)
@@ -234,4 +237,4 @@ def _manifest(
         questions_sha256=digest(asked), questions=len(asked), planned=len(attempts),
         prompts_sha256="", tapes=tape_hashes(known[name] for name in asked), sessions=(),
     )  # fmt: skip
-    return sessions.closed(sessions.opened(manifest, session), "done")
+    return sessions.opened(manifest, session)

@@ -269,3 +269,30 @@ def test_times_are_kept_in_utc_and_infinite_likelihoods_are_read(
     samples = write_bank(tmp_path / "samples_b_1.jsonl", [lm_line(ONE, likely)])
     (one,) = imported(capsys, samples, "--questions", file)[1]
     assert one.shown == "C"
+
+
+@pytest.mark.parametrize("writes", [1, 2, 3])
+def test_an_import_that_is_cut_off_is_an_interrupted_run(
+    writes: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, made = bank(tmp_path / "bank.jsonl"), records()
+    log = inspect_log(tmp_path / "log.json", [inspect_sample(made[0], f"<<< {made[0]['answer']} >>>")])
+    write, left = store.replace_file, [writes]
+
+    def cut(*given: Any, **more: Any) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        write(*given, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "replace_file", cut)
+        assert run(["import", str(log), "--questions", str(file), "--name", "cut"]) == (130 if writes < 3 else 0)
+    capsys.readouterr()
+    assert run(["db", "check", "--json"]) == 0, capsys.readouterr().out
+    capsys.readouterr()
+    assert run(["report", "last", "--json"]) == 0, capsys.readouterr().err
+    report = json.loads(capsys.readouterr().out)
+    assert report["runs"][0]["outcome"] == ("done" if writes == 3 else None)
+    assert run(["run", "--resume", "last"]) == 2
+    assert "import takes it in again" in capsys.readouterr().err
