@@ -128,7 +128,7 @@ def join(runs: Sequence[Run], question_files: Sequence[Path] = (), notes: Iterab
         said += _pool(standing, mine, run.manifest)
     if not standing:
         named = ", ".join(run.manifest.run for run in runs)
-        raise UsageError(f"{named}: no attempt is stored yet; bench run --resume {runs[0].manifest.run} goes on")
+        raise UsageError(f"{named}: no attempt is stored yet; {runs[0].manifest.continued_by}")
     wanted = {attempt.question_id for attempt, _ in standing.values()}
     manifests = tuple(run.manifest for run in runs)
     found = questions.find(manifests, wanted, question_files)

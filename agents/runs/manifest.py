@@ -129,6 +129,18 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         """When the last session ended; None when it is running or was killed."""
         return self.sessions[-1].ended
 
+    @property
+    def imported(self) -> bool:
+        """Whether another tool asked the questions."""
+        return "imported" in self.given
+
+    @property
+    def continued_by(self) -> str:
+        """How what is missing can be had, for a message."""
+        if self.imported:
+            return "it was cut off while a log was taken in; bench import takes it in again"
+        return f"bench run --resume {self.run} goes on"
+
 
 def manifest_path(run: str) -> Path:
     """Where the manifest of ``run`` is kept; the folder is made."""

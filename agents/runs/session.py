@@ -119,7 +119,7 @@ def resume(run: str, files: Sequence[Path], given: Mapping[str, Any]) -> Work:
     """
     found = read.read_run(run)
     manifest = found.manifest
-    if "imported" in manifest.given:
+    if manifest.imported:
         raise UsageError(f"{manifest.run} was taken in from another tool's log; bench import takes it in again")
     _same_settings(manifest, given)
     questions = questions_of(manifest, files)
