@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from backtrader_bench.agents import answer_words as words
-from backtrader_bench.agents.answer_statements import LETTERS, Options, follows, sentence_start, some
+from backtrader_bench.agents.answer_objects import LETTERS, Options, follows, sentence_start, some
 from backtrader_bench.agents.answer_text import CLOSE, OPEN
 
 if TYPE_CHECKING:

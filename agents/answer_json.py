@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backtrader_bench.agents.answer_statements import Options
+    from backtrader_bench.agents.answer_objects import Options
 
 _ANSWER = re.compile(
     r"(?:(?:final|correct|my|selected|chosen|best)_?)*(?:answer|choice|option|letter|selection|prediction|pick|respuesta|antwort|reponse|答案)"

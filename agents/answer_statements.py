@@ -12,30 +12,32 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from backtrader_bench.agents import answer_words as words
-from backtrader_bench.agents.answer_text import CLOSE, OPEN, plain_option
+from backtrader_bench.agents.answer_objects import (
+    CLOSERS,
+    LEAD,
+    LETTERS,
+    LONGEST_SENTENCE,
+    ONE_LETTER,
+    OPENERS,
+    Object,
+    closed,
+    follows,
+    letter_at,
+    object_at,
+    sentence_end,
+    sentence_start,
+    some,
+)
+from backtrader_bench.agents.answer_text import CLOSE, OPEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-LETTERS = "ABCD"
+    from backtrader_bench.agents.answer_objects import Options
+
 BRACKET, FINAL, PLAIN, WEAK, HINT = 4, 3, 2, 1, 0
 """How much a statement weighs: in angle brackets; called final; announced or alone on a line; ``so it's C``; the text
 of an option, an ordinal, a mark."""
-
-_OPENERS = r"\"'(\[{$<|:=>*~#\-" + OPEN + "."
-_CLOSERS = r"\"')\]}$>*~" + CLOSE
-_LETTER = re.compile(rf"([A-Da-d])(?![^\W\u3000-\u9fff\uac00-\ud7af])([{_CLOSERS}]{{0,9}})")
-_LEAD = re.compile(rf"[ \t{_OPENERS}]{{0,20}}")
-_ALSO = re.compile(
-    rf"[ ]?(?:[,/&+|、]|\b(?:and|or|und|oder|et|ou|y|o|e|vs\.?)\b|[和或与])"
-    rf"[ ]?(?:and |or |maybe |possibly |perhaps |option |both )?[\"'(\[{OPEN}]{{0,6}}([A-Da-d])(?![\w'+#-])(?!\s(?:is|are|was|would|has|fails|only)\b)"  # noqa: E501
-)
-_AFTERS = "-(=<>[]{}|*✓✔✅:;,.!?)" + CLOSE + OPEN
-"""Signs that may follow a letter after a blank."""
-_RUN = re.compile(r"(?=[A-D]{2,4}(?!\w))([A-D])(?!\1)[A-D]+")
-_END = re.compile(r"[.!?。！？]+(?=[\s\"')\]]|$)|[。！？\n]")
-_LONGEST = 400
-"""Characters of a sentence that are looked at after an announcement."""
 
 
 class Statement(NamedTuple):
@@ -45,163 +47,6 @@ class Statement(NamedTuple):
     end: int
     letters: frozenset[str]
     weight: int
-
-
-class Options:
-    """The options of a question in plain form, ready to be found in a plain text."""
-
-    def __init__(self, options: Mapping[str, str]) -> None:
-        plain = {letter: plain_option(options[letter]) for letter in LETTERS if letter in options}
-        folded = [text.casefold() for text in plain.values()]
-        self.exact = len(set(folded)) < len(folded)
-        """Texts that differ by case alone are compared with case."""
-        kept = [self.key(text) for text in plain.values()]
-        self.texts = {letter: text for letter, text in plain.items() if text and kept.count(self.key(text)) == 1}
-        self.by_key = {self.key(text): letter for letter, text in self.texts.items()}
-        parts = [re.escape(text).replace(r"\ ", r"\s+") for text in sorted(self.texts.values(), key=len, reverse=True)]
-        # Not inside a longer word or number: 5 is not in -5, 0.5, 50 or 5%.
-        bound = r"(?<![^\W\u3000-\u9fff\uac00-\ud7af])(?<![\d][.,])(?<!(?<!\w)[-+$])"
-        after = r"(?![^\W\u3000-\u9fff\uac00-\ud7af])(?![.,]\d)(?![%])"
-        flags = 0 if self.exact else re.IGNORECASE
-        self.pattern = re.compile(
-            "|".join(rf"{_front(text, bound)}{text}{_back(text, after)}" for text in parts) or r"(?!)", flags
-        )
-
-    def key(self, text: str) -> str:
-        """By which texts are compared."""
-        text = " ".join(text.split())
-        return text if self.exact else text.casefold()
-
-    def letter_of(self, text: str) -> str | None:
-        """The option with exactly this text."""
-        return self.by_key.get(self.key(text))
-
-    def is_numeric(self, letter: str) -> bool:
-        """Whether the option's text has no word of its own: a number, a price, a date."""
-        return not re.search(r"[^\W\d_]{3}", self.texts.get(letter, ""))
-
-    def ambiguous(self, letter: str) -> bool:
-        """Whether ``letter`` is also the text of another option."""
-        return self.letter_of(letter) not in (None, letter)
-
-
-def _front(text: str, bound: str) -> str:
-    return bound if re.match(r"\\?[\w.$+-]", text) else ""
-
-
-def _back(text: str, after: str) -> str:
-    return after if re.search(r"[\w]$", text) else ""
-
-
-class Object(NamedTuple):
-    """What an announcement is followed by; ``letters`` as in a statement."""
-
-    letters: frozenset[str]
-    end: int
-
-
-def object_at(text: str, at: int, options: Options, *, lower: bool = True) -> Object | None:
-    """The letter, letters, option text or refusal to choose that stands at ``at`` (after quotes and the like)."""
-    lead = _LEAD.match(text, at)
-    start = lead.end() if lead else at
-    found = _option_text(text, at, start, options)
-    if found is not None:
-        return found
-    run = _RUN.match(text, start)
-    if run:
-        return Object(frozenset(run[0]), run.end())
-    letter = _LETTER.match(text, start)
-    if letter is None:
-        nobody = words.NOBODY.match(text, start)
-        return Object(frozenset(), nobody.end()) if nobody else None
-    return _letter(text, at, letter, options, lower=lower)
-
-
-def _option_text(text: str, at: int, start: int, options: Options) -> Object | None:
-    """An option's text, from the first place at or after ``at`` where one starts (a minus or dollar belongs to it)."""
-    for place in range(at, start + 1):
-        found = options.pattern.match(text, place)
-        if found and not (len(found[0]) == 1 and found[0] in LETTERS):
-            letter = options.letter_of(found[0])
-            if letter and not _more_words(text, found.end()):
-                label = re.compile(r"[ ,]*\(([A-D])\)").match(text, found.end())
-                both = {letter} | ({label[1]} if label else set())
-                more = re.compile(r"[\"' ]*(?:,|/|\band\b|\bor\b)[\"' ]*(?:and |or )?").match(text, found.end())
-                other = options.pattern.match(text, more.end()) if more else None
-                named = options.letter_of(other[0]) if other else None
-                return Object(frozenset(both | ({named} if named else set())), found.end())
-    return None
-
-
-def _more_words(text: str, at: int) -> bool:
-    """Whether a number goes on with a unit or a name with a hyphen: it is another text then."""
-    return bool(re.compile(r"-\w").match(text, at))
-
-
-def _letter(text: str, at: int, found: re.Match[str], options: Options, *, lower: bool) -> Object | None:
-    letter, end = found[1].upper(), found.end()
-    if found[2].startswith("'") and text[found.start() - 1 : found.start()] != "'":
-        return None
-    wrapped = bool(found[2]) or text[found.start() - 1 : found.start()] in tuple(f"{OPEN}\"'([$")
-    if found[1].islower() and not (wrapped or (lower and _closed(text, end))):
-        return None
-    own = re.compile(r"[ \t]*[.):,=–]*(?:-(?!\.?\d|\$))*[ \t]*[\"'(]*").match(text, end)
-    named = options.pattern.match(text, own.end()) if own else None
-    if named and not (len(named[0]) == 1 and named[0] in LETTERS):
-        other = options.letter_of(named[0])
-        if other:
-            return Object(frozenset({letter, other}), named.end())
-    if not wrapped and not follows(text, end):
-        return None
-    several = {letter}
-    while (also := _ALSO.match(text, end)) is not None:
-        several.add(also[1].upper())
-        end = also.end()
-    if len(several) == 1 and options.ambiguous(letter) and not _labelled(text, at, found.start(), wrapped):
-        several.add(options.letter_of(letter) or letter)
-    return Object(frozenset(several), end)
-
-
-def _labelled(text: str, at: int, start: int, wrapped: bool) -> bool:
-    return wrapped or bool(words.LABELLED.search(text[max(0, at - 20) : start]))
-
-
-def _closed(text: str, end: int) -> bool:
-    return text[end : end + 1] in ("", "\n", ".", "!", ")", ",", ";")
-
-
-def follows(text: str, end: int) -> bool:
-    """Whether what comes after a letter lets it be one: not ``C++``, ``D's``, ``A good``."""
-    rest = text[end : end + 24]
-    if not rest or rest[0] == "\n":
-        return True
-    if rest[0] in ".,;:!?":
-        return len(rest) == 1 or not rest[1].isalnum() or ord(rest[1]) > 0x2FFF
-    if rest[0].isspace():
-        word = rest.split()[0] if rest.split() else ""
-        return not word or word[0] in _AFTERS or ord(word[0]) > 0x36F or word.rstrip(".,:;").lower() in words.CONNECTORS
-    return ord(rest[0]) > 0x2FFF or rest[0] in "\u2713\u2714\u2705\u2611|" or rest[0] in _CLOSERS.replace("'", "")
-
-
-def sentence_end(text: str, at: int) -> int:
-    """Where the sentence that goes on at ``at`` ends, at most :data:`_LONGEST` characters on."""
-    found = _END.search(text, at, at + _LONGEST)
-    return found.start() if found else min(len(text), at + _LONGEST)
-
-
-def sentence_start(text: str, at: int) -> int:
-    """Where the sentence that ``at`` lies in begins, at most 200 characters before."""
-    low = max(0, at - 200)
-    start = low
-    for found in _END.finditer(text, low, at):
-        start = found.end()
-    return start
-
-
-def some(found: Iterator[re.Match[str]]) -> list[re.Match[str]]:
-    """The first 100 and the last 300 places: what bounds the work on a reply that repeats itself."""
-    places = list(found)
-    return places if len(places) <= 400 else places[:100] + places[-300:]
 
 
 def announced(text: str, options: Options) -> Iterator[Statement]:
@@ -243,7 +88,7 @@ def _after(text: str, cue: re.Match[str], options: Options) -> Object | None:
     if heading:
         line_end = text.find("\n", heading.end())
         line = text[heading.end() : line_end if line_end >= 0 else len(text)]
-        near = alone(line, options) if len(line) < _LONGEST else None
+        near = alone(line, options) if len(line) < LONGEST_SENTENCE else None
         return near and Object(near.letters, heading.end() + near.end)
     return _last_in_sentence(text, cue.end(), options)
 
@@ -291,7 +136,7 @@ _MARK = re.compile(r"[:=|→⇒_]+|->|=>|\?:|-(?= )")
 
 def _is_letter_word(text: str, at: int, end: int) -> bool:
     """``a`` as a label: ``Answer: a``."""
-    return end - at == 1 and (text[at] == "A" or (text[at] == "a" and _closed(text, end)))
+    return end - at == 1 and (text[at] == "A" or (text[at] == "a" and closed(text, end)))
 
 
 def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
@@ -301,7 +146,7 @@ def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
     for letter in re.compile(rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])(?![A-Za-z0-9_])").finditer(
         text, at, min(len(text), end + 1)
     ):
-        taken = _LETTER.match(text, letter.start(1))
+        taken = ONE_LETTER.match(text, letter.start(1))
         before = text[max(at, letter.start() - 60) : letter.start()]
         if taken is None or words.NOT.search(before + " ") or words.NAMING.search(before):
             continue
@@ -311,7 +156,7 @@ def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
     if len(found) == 1:
         ((letter_found, stop),) = found.items()
         final = stop >= end - 1 or not text[stop:end].strip(" .,;:!)\"'" + CLOSE)
-        lead = text[at:stop].rstrip(_CLOSERS + LETTERS)
+        lead = text[at:stop].rstrip(CLOSERS + LETTERS)
         led = re.search(
             r"(?:[:=→]|\b(?:is|be|on|with|to|for|option|letter|choice|as|la|die|letra|é|è|es|est|ist))[ \"'(\[]*$", lead
         )
@@ -320,7 +165,7 @@ def _last_in_sentence(text: str, at: int, options: Options) -> Object | None:
             return Object(frozenset({letter_found}), stop)
         return None
     if found:
-        colon = re.search(rf"[:→][ ]?[\"'(\[{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}[ .!]*$", text[at:end])
+        colon = re.search(rf"[:→][ ]?[\"'(\[{OPEN}]{{0,6}}([A-D])[{CLOSERS}]{{0,9}}[ .!]*$", text[at:end])
         return Object(frozenset(colon[1]) if colon else frozenset(found), end)
     named = {options.letter_of(text_[0]): text_.end() for text_ in options.pattern.finditer(text, at, end)
              if len(text_[0]) > 1 and not words.NOT.search(text[at : text_.start()])}  # fmt: skip
@@ -358,13 +203,13 @@ def alone(line: str, options: Options) -> Object | None:
     named = options.letter_of(after[1]) if after else None
     if after and named:
         return Object(frozenset({named, after[2]}), offset + len(bare))
-    lead = _LEAD.match(bare)
-    letter = _LETTER.match(bare, lead.end() if lead else 0)
+    lead = LEAD.match(bare)
+    letter = ONE_LETTER.match(bare, lead.end() if lead else 0)
     if letter is None:
         return None
     if letter[1].islower() and not letter[2]:
         return None
-    found = _letter(bare, 0, letter, options, lower=False)
+    found = letter_at(bare, 0, letter, options, lower=False)
     if found is None:
         return None
     rest = bare[found.end :].strip(" .,;:!?*|<>()[]{}$\"'/\\" + CLOSE + OPEN)
@@ -391,7 +236,7 @@ def lines_alone(text: str, options: Options) -> Iterator[Statement]:
     for number, line in enumerate(lines):
         if (
             number in looked
-            and 0 < len(line) < _LONGEST
+            and 0 < len(line) < LONGEST_SENTENCE
             and not line.isspace()
             and not line.rstrip().endswith(("?", "？"))
         ):
@@ -421,7 +266,7 @@ def _stands_out(lines: list[str], filled: list[int], number: int) -> bool:
 def judged(text: str, options: Options) -> Iterator[Statement]:
     """Letters and option texts that a verdict follows: ``Option C is the correct one``."""
     letters = re.compile(
-        rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{_CLOSERS}]{{0,9}}(?![A-Za-z0-9_])"
+        rf"(?<![A-Za-z0-9_'/.+-])[\"'(\[{{$<{OPEN}]{{0,6}}([A-D])[{CLOSERS}]{{0,9}}(?![A-Za-z0-9_])"
     ).finditer(text)
     for found in some(one for one in letters if words.AFTER.match(text, one.end())):
         if not options.ambiguous(found[1]):
@@ -478,7 +323,7 @@ def weak(text: str, options: Options) -> Iterator[Statement]:
         before = text[start : cue.start()]
         tail = text[sentence_end(text, found.end) :][:1]
         numeric = (
-            options.is_numeric(letter) and text[cue.end() : found.end].strip(_OPENERS + _CLOSERS + " ") not in LETTERS
+            options.is_numeric(letter) and text[cue.end() : found.end].strip(OPENERS + CLOSERS + " ") not in LETTERS
         )
         clause = words.BUT.split(before)[-1]
         if rest or tail == "?" or words.UNREAL.search(clause) or words.DOUBT.search(clause):
@@ -564,7 +409,7 @@ def _in_code(text: str, at: int) -> bool:
 def inside(content: str, options: Options) -> frozenset[str] | None:
     """The letters that a bracket's content says; None for what is no answer at all, such as the placeholder."""
     content = content.strip()
-    if content.lower().strip(_OPENERS + _CLOSERS + " ") in _HOLDERS:
+    if content.lower().strip(OPENERS + CLOSERS + " ") in _HOLDERS:
         return None
     if re.fullmatch(r"[a-d]", content):
         return frozenset(content.upper())
@@ -599,7 +444,7 @@ def fold(text: str, statements: list[Statement]) -> frozenset[str] | None:
 
 def withdrawn(text: str, at: int) -> bool:
     """Whether the reply says after ``at`` that it has no answer after all, and what it says last is not another."""
-    found = list(words.WITHDRAWN.finditer(text, max(at, len(text) - 4 * _LONGEST)))
+    found = list(words.WITHDRAWN.finditer(text, max(at, len(text) - 4 * LONGEST_SENTENCE)))
     denied = words.DENIED.match(text, at)
     found += [denied] if denied and not found else []
     return bool(found) and not words.STILL.search(text, found[-1].end())

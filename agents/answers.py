@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from backtrader_bench.agents import answer_text, answer_words
 from backtrader_bench.agents.answer_hints import hints, listings, masked
 from backtrader_bench.agents.answer_json import from_json
+from backtrader_bench.agents.answer_objects import LETTERS, Options
 from backtrader_bench.agents.answer_statements import (
-    LETTERS,
-    Options,
     Statement,
     angled,
     announced,
