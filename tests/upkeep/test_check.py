@@ -214,7 +214,8 @@ def test_an_error_asked_again_and_a_rescore_are_no_repeats(old: Path, capsys: py
     path = old / ATTEMPTS
     found = [json.loads(line) for line in lines(path)]
     failed = {**found[0], "status": "agent_error", "error": {"kind": "network", "message": "gone"}}
-    rescored = {**found[1], "status": "unparsed", "replaces": found[1]["id"]}
+    rescored = {**found[1], "status": "unparsed", "shown": None, "letter": None, "method": "unparsed",
+                "replaces": found[1]["id"]}  # fmt: skip
     path.write_text("".join(json.dumps(one) + "\n" for one in (failed, *found, rescored)))
     assert checked(capsys)["problems"] == []
 
