@@ -17,7 +17,7 @@ PROCESSES = Whole(1, 1024)
 SMALL_SEED = Whole(0, 2**31 - 1)
 ANY_SEED = Whole(0)
 FLOOR = Number(0, 1, below=True)
-TOKENS = Whole(1)
+TOKENS = Whole(1, 2**63 - 1)
 USD = Number(0, above=True)
 HOURS = Number(0, above=True)
 SECONDS = Number(0, DAY, above=True)
@@ -25,7 +25,7 @@ ACCEPTED = Whole(1, 100_000)
 
 RUN: dict[str, Check] = {
     "agents": texts, "mode": MODES, "repeats": Whole(1, 1000), "timeout": Number(0.1, DAY), "ask_value": flag,
-    "rotate": flag, "data_access": ACCESS, "seed": SMALL_SEED, "limit": Whole(1), "own_config": flag,
+    "rotate": flag, "data_access": ACCESS, "seed": SMALL_SEED, "limit": Whole(1, 2**31 - 1), "own_config": flag,
 }  # fmt: skip
 """What decides a run."""
 RUNNING: dict[str, Check] = {"jobs": Whole(1, 256), "retries": Whole(0, 100), "fsync": flag, "keep_workspaces": flag}
@@ -46,5 +46,5 @@ CRITERIA: dict[str, Check] = {
 }  # fmt: skip
 """Of an audit."""
 WISH: dict[str, Check] = {"number": Whole(1, 1_000_000), "seed": SMALL_SEED, "scheme": text, "templates": texts,
-                          "strategies": texts, "per": Whole(1)}  # fmt: skip
+                          "strategies": texts, "per": Whole(1, 1_000_000)}  # fmt: skip
 """Of what an audit generates."""

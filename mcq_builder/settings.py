@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from backtrader_bench import arguments
-from backtrader_bench.arguments import Number, OneOf, Whole, flag
+from backtrader_bench.arguments import Number, OneOf, Whole, flag, shown
 from backtrader_bench.backtest.result import Sizing
 from backtrader_bench.backtest.strategies import REGISTRY, Params, strategy_named
 from backtrader_bench.errors import RecordError, StoreError, UsageError
@@ -42,7 +42,7 @@ def text(name: str, value: Any) -> str:
     """A check for a text that is not empty."""
     found = arguments.text(name, value).strip()
     if not found:
-        raise UsageError(f"{name} is {value!r}; it must be a text")
+        raise UsageError(f"{name} is {shown(value)}; it must be a text")
     return found
 
 
@@ -99,7 +99,7 @@ def iso_date(name: str, value: Any) -> str | None:
             return value
     except ValueError:
         pass
-    raise UsageError(f"{name} is {value!r}; it must be a date written YYYY-MM-DD")
+    raise UsageError(f"{name} is {shown(value)}; it must be a date written YYYY-MM-DD")
 
 
 def words(allowed: tuple[str, ...], everything: str) -> Callable[[str, Any], tuple[str, ...]]:
@@ -108,7 +108,7 @@ def words(allowed: tuple[str, ...], everything: str) -> Callable[[str, Any], tup
     def check(name: str, value: Any) -> tuple[str, ...]:
         given = value.split(",") if isinstance(value, str) else value
         if not isinstance(given, list | tuple) or not all(isinstance(word, str) for word in given):
-            raise UsageError(f"{name} is {value!r}; it must be a list of {', '.join(allowed)}")
+            raise UsageError(f"{name} is {shown(value)}; it must be a list of {', '.join(allowed)}")
         split = [word.strip() for entry in given for word in entry.split(",") if word.strip()]
         if everything in split:
             return allowed
@@ -140,7 +140,7 @@ def _params(name: str, value: Any) -> dict[str, Any]:
         except RecordError as error:
             raise UsageError(str(error)) from None
     if not isinstance(value, dict):
-        raise UsageError(f'{name} is {value!r}; it must be a JSON object such as {{"pfast": 12, "pslow": 40}}')
+        raise UsageError(f'{name} is {shown(value)}; it must be a JSON object such as {{"pfast": 12, "pslow": 40}}')
     return value
 
 
