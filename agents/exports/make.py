@@ -83,7 +83,8 @@ def export(wish: Wish) -> Made:
     UsageError, StoreError, RecordError: the input, or the place. MissingError: bars are not found.
     """
     folders.sweep(wish.folder)
-    replaces = folders.check_place(wish.folder, force=wish.force)
+    inputs = [*wish.files, *([wish.data] if wish.data else [])]
+    replaces = folders.check_place(wish.folder, inputs, force=wish.force)
     sealed_path = _sealed_path(wish)
     if sealed_path is not None:
         folders.check_sealed_place(sealed_path, wish.folder, belongs=_belongs(sealed_path, wish.folder))

@@ -26,6 +26,7 @@ from backtrader_bench.records import (
     to_line,
     to_question,
 )
+from backtrader_bench.store import SEALED_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.runs.questions import Asking
 
 SEALED_VERSION = 1
-SEALED_KIND = "backtrader-bench sealed keys"
 SEEDED = ("ladder", "published")
 """Schemes whose keys follow from the build's seed; with hidden worlds they are drawn under a secret."""
 _COMMON = (

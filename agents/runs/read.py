@@ -90,6 +90,15 @@ def _ends_whole(path: Path) -> bool:
         return file.read(1) == b"\n"
 
 
+def files_of(manifest: Manifest) -> list[Path]:
+    """All that reports and exports of a run may read: its own files, the questions it was asked, all of ``db/mcq``."""
+    from pathlib import Path
+
+    named = [Path(one.path) for one in manifest.files]
+    banks = sorted((store.home() / "db" / "mcq").glob("*.jsonl"))
+    return [manifests.manifest_path(manifest.run), attempts_path(manifest.run), *named, *banks]
+
+
 def effective(attempts: Iterable[Attempt]) -> dict[str, Attempt]:
     """By attempt id, the record that stands for what was asked, in the order in which each was first asked.
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from backtrader_bench import store
+from backtrader_bench.agents.exports import folder as folders
 from backtrader_bench.agents.exports import make
 from backtrader_bench.cli.live import plain
-from backtrader_bench.errors import StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,9 +21,7 @@ SHOWN = 20
 def reveal(sealed: Path, folder: Path, output: Path | None, *, force: bool, as_json: bool) -> int:
     """0 when every key is the one that was sealed, else 1."""
     if output is not None:
-        store.check_target(output)
-        if output.exists() and not force:
-            raise StoreError(f"{output} exists; --force replaces it, or name another file")
+        folders.check_bank_place(output, sealed, folder, force=force)
     found = make.reveal(sealed, folder)
     if output is not None and not found.problems:
         store.replace_file(output, found.bank)

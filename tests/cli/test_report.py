@@ -112,7 +112,7 @@ def test_compare(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["report", "last", "--questions", "missing.jsonl"], "missing.jsonl"),
         (["report", "last", "--html", "no/such/place.html"], "no folder"),
         (["report", "last", "--csv", "."], "it is a folder"),
-        (["report", "last", "--questions", "BANK", "--csv", "BANK"], "is one of the question files"),
+        (["report", "last", "--questions", "BANK", "--csv", "BANK"], "the same command reads"),
         (["compare", "last"], "Missing argument"),
         (["compare", "last", "last"], "name two runs"),
         (["compare", "last", "nothing"], "there is no run 'nothing'"),
