@@ -215,6 +215,16 @@ def changed_files(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def added_files(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
+    """Names of files that the manifest doesn't list. What tools leave (byte code) and what they hide is passed over:
+    the names of both begin with a point or stand in a folder that says so."""
+    known = {MANIFEST, *manifest["files"]}
+    return [
+        name for name in names_in(folder)
+        if name not in known and not any(part.startswith(".") or part == "__pycache__" for part in Path(name).parts)
+    ]  # fmt: skip
+
+
 def write_sealed(path: Path, data: bytes) -> None:
     """The sealed keys, readable by their owner alone. StoreError: something stands there, or the disk."""
     try:

@@ -126,8 +126,11 @@ class Revealed:
     """One line each; none when every key is the one that was committed to."""
     bank: tuple[bytes, ...] = ()
     """The records as they were, in the bank's order; only where there are no problems."""
+    unsure: tuple[str, ...] = ()
+    """Files that are not as this version writes them, where another one wrote them: whether they were changed can't be
+    told here."""
     notes: tuple[str, ...] = ()
-    """What could not be told."""
+    """What is no fault, and good to know."""
 
 
 def reveal(
@@ -195,13 +198,17 @@ class Guesses:
     """In a session with a small seed."""
     unknown: int = 0
     """In a session whose seed is not known."""
+    published: int = 0
+    """Published records, which name no seed."""
 
 
 def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str], int | None]) -> Guesses:
     """Counts those whose seed is too small. ``session_seed``: of a mining session by its name, None for not known."""
-    built = mined = unknown = 0
+    built = mined = unknown = published = 0
     for record in records:
-        if record.get("scheme") in SEEDED:
+        if is_published(record):
+            published += 1
+        elif record.get("scheme") in SEEDED:
             built += _small(record.get("seed"))
         elif record.get("scheme") == MINED:
             said = record.get("verification")
@@ -209,7 +216,7 @@ def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str]
             seed = session_seed(str(attempt).partition("/")[0]) if attempt else None
             unknown += seed is None
             mined += _small(seed)
-    return Guesses(built, mined, unknown)
+    return Guesses(built, mined, unknown, published)
 
 
 def _small(seed: Any) -> bool:

@@ -119,9 +119,13 @@ def logs(
         one, run=run, id=attempt_id(run, one.question_id, one.agent, one.mode, one.repeat, one.shift)) for one in taken]
     # A session that is open: what ends between these writes is seen as an interrupted run, never as a whole one.
     manifest = msgspec.structs.replace(manifest, run=run)
-    manifests.write(manifest)
-    store.replace_file(read.attempts_path(run), (attempt_line(one) for one in attempts))
-    manifests.write(sessions.closed(manifest, "done"))
+    try:
+        manifests.write(manifest)
+        store.replace_file(read.attempts_path(run), (attempt_line(one) for one in attempts))
+        manifests.write(sessions.closed(manifest, "done"))
+    except BaseException:
+        names.let_go(run)
+        raise
     verdicts = Counter(
         (one.their_verdict == (attempt.status == "correct"))
         for (_, one, _, _), attempt in zip(heard, attempts, strict=True)

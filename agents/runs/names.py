@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from backtrader_bench import store
+from backtrader_bench.agents.runs.manifest import manifest_path
 from backtrader_bench.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +44,13 @@ def claim(stem: str) -> str:
         if _made(logs_path(run)):
             return run
     raise StoreError(f"{stem} and {MOST} names after it are taken in {store.home() / 'logs'}")
+
+
+def let_go(run: str) -> None:
+    """Give back a name that nothing was written under: without a manifest or a session it would only be in the way."""
+    if not manifest_path(run).exists():
+        with suppress(OSError):
+            logs_path(run).rmdir()
 
 
 def _made(path: Path) -> bool:

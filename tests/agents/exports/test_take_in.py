@@ -271,7 +271,7 @@ def test_times_are_kept_in_utc_and_infinite_likelihoods_are_read(
     assert one.shown == "C"
 
 
-@pytest.mark.parametrize("writes", [1, 2, 3])
+@pytest.mark.parametrize("writes", [0, 1, 2, 3])
 def test_an_import_that_is_cut_off_is_an_interrupted_run(
     writes: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +290,9 @@ def test_an_import_that_is_cut_off_is_an_interrupted_run(
         assert run(["import", str(log), "--questions", str(file), "--name", "cut"]) == (130 if writes < 3 else 0)
     capsys.readouterr()
     assert run(["db", "check", "--json"]) == 0, capsys.readouterr().out
+    if not writes:  # nothing of it is there, not even its folder
+        assert (list((store.home() / "logs").iterdir()), read.runs()) == ([], [])
+        return
     capsys.readouterr()
     reported = run(["report", "last", "--json"])
     said = capsys.readouterr()
