@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.runs.questions import Asking, Questions
     from backtrader_bench.attempts import Mode
 
+LONGEST_FILE_NAME = 240
+"""Characters, which become as many bytes or fewer; most systems end at 255."""
 _SHIFTED = re.compile(r"(.*)\+([123])")
 
 
@@ -87,6 +89,9 @@ def bank(path: Path, name: str | None = None, *, force: bool = False) -> TakenBa
 
 
 def _file_name(name: str) -> str:
+    if len(name) > LONGEST_FILE_NAME:
+        most = f"{LONGEST_FILE_NAME} are the most; --name gives another one"
+        raise UsageError(f"the name {name[:20]!r}... has {len(name):,} characters, {most}")
     stem = re.sub(r"[^A-Za-z0-9._-]+", "_", name.removesuffix(".jsonl")).strip("._-")
     if not stem:
         raise UsageError(f"{name!r} holds no letter or digit that a file name could keep; --name gives another one")

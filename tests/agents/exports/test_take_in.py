@@ -148,6 +148,20 @@ def test_question_files_go_into_the_store_as_they_are(tmp_path: Path, capsys: py
     assert sorted(one.name for one in target.parent.iterdir()) == ["from_elsewhere.jsonl", "other.jsonl"]
     assert run(["import", str(file), "--force"]) == 0
     assert len(lines(target)) == 1
+    capsys.readouterr()
+    assert run(["import", str(file), "--name", "n" * 300]) == 2
+    assert "has 300 characters, 240 are the most; --name gives another" in capsys.readouterr().err
+
+
+def test_a_question_without_its_key_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = bank(tmp_path / "bank.jsonl")
+    assert run(["export", "csv", str(file), "-o", str(tmp_path / "out"), "--no-answers"]) == 0
+    public = str(tmp_path / "out" / "questions.public.jsonl")
+    capsys.readouterr()
+    for words in (["import"], ["export", "md", "-o", str(tmp_path / "x")], ["run", "--agent", "oracle"]):
+        assert run([*words, public]) == 2
+        said = capsys.readouterr().err
+        assert "line 1: no answer: a question without its key; name the bank that has the keys" in said
 
 
 def test_logs_find_their_questions_in_the_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
