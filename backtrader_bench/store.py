@@ -169,12 +169,13 @@ def _mode_to_keep(target: Path) -> int | None:
     # os.replace asks the folder's permissions only; someone who made a file read-only meant it.
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is read-only")
-    if _holds_sealed_keys(target):
+    if holds_sealed_keys(target):
         raise OSError(errno.EPERM, "it holds sealed keys, which are never replaced; move it away or name another place")
     return stat.S_IMODE(found.st_mode)
 
 
-def _holds_sealed_keys(target: Path) -> bool:
+def holds_sealed_keys(target: Path) -> bool:
+    """Whether the first line of a regular file says that it is one of sealed keys; OSError where it can't be read."""
     with target.open("rb") as file:
         first = file.read(FIRST_LINE).lstrip().partition(b"\n")[0]
     with suppress(ValueError, RecursionError):

@@ -168,6 +168,11 @@ def test_an_export_does_not_replace_the_folder_that_it_reads(here: Path, capsys:
         assert run(["export", "csv", name, "-o", "open", "--force"]) == 2
         assert "lies in open, which would be replaced" in capsys.readouterr().err
     assert (here / "open" / "test.jsonl").read_bytes() == (here / "bank.jsonl").read_bytes()
+    (here / "open" / "__pycache__").mkdir()
+    keys = shutil.copy("dataset.sealed.jsonl", "open/__pycache__/keys")
+    assert run(["export", "csv", "bank.jsonl", "-o", "open", "--force"]) == 2
+    assert "sealed keys are never replaced" in capsys.readouterr().err
+    Path(keys).unlink()
     assert run(["export", "csv", "bank.jsonl", "-o", "open", "--force"]) == 0
 
 

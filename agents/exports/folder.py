@@ -69,6 +69,9 @@ def check_place(folder: Path, inputs: Iterable[Path], *, force: bool) -> str | N
         raise UsageError(f"{folder} holds an export; --force replaces it, or name another folder")
     if strangers := _strangers(folder):
         raise UsageError(f"{folder} holds {strangers[0]}, which is not of the export; move it away first")
+    for name in names_in(folder):
+        if (folder / name).is_file() and store.holds_sealed_keys(folder / name):
+            raise UsageError(f"{folder} holds {name}, and sealed keys are never replaced; move them away first")
     for one in inputs:
         if lies_in(one, folder):
             raise UsageError(f"{one} lies in {folder}, which would be replaced; name another folder")
