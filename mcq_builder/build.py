@@ -22,6 +22,7 @@ from backtrader_bench.errors import BacktestError, UsageError
 from backtrader_bench.mcq_builder.askers import Asker, HiddenAsker, VisibleAsker, hidden_asker
 from backtrader_bench.mcq_builder.audit.bank import telling_values
 from backtrader_bench.mcq_builder.context import Context, Skip
+from backtrader_bench.mcq_builder.excluded import NOTHING, Excluded
 from backtrader_bench.mcq_builder.hidden import cross_checked
 from backtrader_bench.mcq_builder.questions import scope_key
 from backtrader_bench.mcq_builder.seeds import stream
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _MOST = 100_000
 """Questions that are asked of one stream; all end long before."""
 _LINKED = "an option stands in another question of the same backtest"
+_EXCLUDED = "already in an excluded file"
 
 
 class Stream(NamedTuple):
@@ -170,10 +172,10 @@ def build_bank(
     cache: Path | None = None,
     secret: bytes | None = None,
     bare: bool = False,
-    exclude: frozenset[str] = frozenset(),
+    exclude: Excluded = NOTHING,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Bank:
-    """The bank of ``settings`` on ``tape``. ``exclude`` holds ids not to be asked again; ``progress`` hears totals.
+    """The bank of ``settings`` on ``tape``. ``exclude``: what is not asked again; ``progress`` hears totals.
 
     ``secret`` hides the key's world in the schemes with hidden worlds, where ``tape`` is what they are like.
     ``bare`` is for audits, which look at how options are made: no fingerprints of mistakes, and backtests in the
@@ -199,7 +201,7 @@ def build_bank(
 
 
 def _bundled(
-    settings: Settings, of: dict[str, Asker], exclude: frozenset[str], progress: Callable[[int], None]
+    settings: Settings, of: dict[str, Asker], exclude: Excluded, progress: Callable[[int], None]
 ) -> Bank:
     """A bank of bundles: the strategies in turn, templates of the tiers in turn, until the number is reached."""
     names = [name for row in zip_longest(*settings.templates().values()) for name in row if name]
@@ -213,9 +215,9 @@ def _bundled(
                 streams.remove(one)
             elif isinstance(made, Skip):
                 bank.skipped["bundle", str(made)] += 1
-            elif len(bank.questions) < bank.wanted and not seen & {q.id for q in made} and not exclude & {
-                q.id for q in made
-            }:
+            elif any(map(exclude.holds, made)):
+                bank.skipped["bundle", _EXCLUDED] += 1
+            elif len(bank.questions) < bank.wanted and not seen & {q.id for q in made}:
                 seen |= {q.id for q in made}
                 bank.questions += made
                 bank.tapes[made[0].tape.sha256] = asker.tape(made[0])
@@ -254,13 +256,14 @@ class _Filler:
         of: dict[str, Asker],
         parallel: Parallel,
         seen: set[str],
-        exclude: frozenset[str],
+        exclude: Excluded,
         bank: Bank,
     ) -> None:
         self.settings, self.of, self.parallel = settings, of, parallel
         self.seen, self.exclude, self.bank = seen, exclude, bank
         self.values: dict[str, frozenset[tuple[str, str]]] = {}
-        self.said = {value for question in bank.questions for value in self._values(question)}
+        # What stands in an excluded file and in a new question would be true as well.
+        self.said = {value for question in bank.questions for value in self._values(question)} | exclude.values
         self.got: dict[Stream, Fetched] = {}
 
     def fill(self, streams: list[Stream], quota: int, most: int | None) -> list[Question]:
@@ -338,7 +341,7 @@ class _Filler:
     def _repeat(self, question: Question, seen: set[str]) -> str | None:
         if scope_key(question) in seen:
             return "the same question under another strategy is already in the file"
-        return "already in an excluded file" if question.id in self.exclude else None
+        return _EXCLUDED if self.exclude.holds(question) else None
 
 
 def cache_folder() -> Path:

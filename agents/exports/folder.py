@@ -70,12 +70,19 @@ def check_place(folder: Path, inputs: Iterable[Path], *, force: bool) -> str | N
     if strangers := _strangers(folder):
         raise UsageError(f"{folder} holds {strangers[0]}, which is not of the export; move it away first")
     for name in names_in(folder):
-        if (folder / name).is_file() and store.holds_sealed_keys(folder / name):
+        if _holds_keys(folder / name):
             raise UsageError(f"{folder} holds {name}, and sealed keys are never replaced; move them away first")
     for one in inputs:
         if lies_in(one, folder):
             raise UsageError(f"{one} lies in {folder}, which would be replaced; name another folder")
     return _standing(folder)
+
+
+def _holds_keys(path: Path) -> bool:
+    try:
+        return path.is_file() and store.holds_sealed_keys(path)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from None
 
 
 def lies_in(path: Path, folder: Path) -> bool:

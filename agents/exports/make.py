@@ -102,8 +102,9 @@ def export(wish: Wish) -> Made:
         **({"license": wish.license} if wish.format == "hf" else {}),
         **({"commitments": {one.id: sealing.commitment(one) for one in sealed}} if sealed else {}),
     }  # fmt: skip
-    written = _write(wish, files, tapes, about, replaces, sealed_path, sealed)
+    # Before anything is written: it reads every question once more.
     guesses = sealing.guessable((one.record for one in asked), wish.session_seed) if sealed else sealing.Guesses()
+    written = _write(wish, files, tapes, about, replaces, sealed_path, sealed)
     return Made(
         wish.folder, len(content.entries), questions.duplicates, tuple(written["files"]), canary, sealed_path, guesses
     )

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from backtrader_bench.errors import RecordError
+from backtrader_bench.mcq_builder.audit.bank import Bank
+from backtrader_bench.mcq_builder.audit.items import item_of
 from backtrader_bench.mcq_builder.seeds import DRAWN
 from backtrader_bench.records import (
     MINED,
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from backtrader_bench.agents.runs.questions import Asking
+    from backtrader_bench.mcq_builder.audit.items import Item
 
 SEALED_VERSION = 1
 SEEDED = ("ladder", "published")
@@ -200,15 +204,20 @@ class Guesses:
     """In a session whose seed is not known."""
     published: int = 0
     """Published records, which name no seed."""
+    linked: int = 0
+    """Asked with other options in another question, or sharing a value with one of the same backtest: what stands in
+    both is true."""
 
 
 def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str], int | None]) -> Guesses:
-    """Counts those whose seed is too small. ``session_seed``: of a mining session by its name, None for not known."""
+    """Counts those whose seed is too small or not known, or that another question gives away. ``session_seed``: of a
+    mining session by its name, None for not known."""
     built = mined = unknown = published = 0
+    visible: list[Item] = []
     for record in records:
-        if is_published(record):
-            published += 1
-        elif record.get("scheme") in SEEDED:
+        if is_published(record) or record.get("scheme") in SEEDED:
+            visible.append(item_of(record, "a question"))
+            published += is_published(record)
             built += _small(record.get("seed"))
         elif record.get("scheme") == MINED:
             said = record.get("verification")
@@ -216,7 +225,18 @@ def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str]
             seed = session_seed(str(attempt).partition("/")[0]) if attempt else None
             unknown += seed is None
             mined += _small(seed)
-    return Guesses(built, mined, unknown, published)
+    return Guesses(built=built, mined=mined, unknown=unknown, published=published, linked=_linked(visible))
+
+
+def _linked(items: Sequence[Item]) -> int:
+    """Questions that others of the same bars give away: those with the same words and other options, and those where
+    the values of some options, not of all, occur in another question of the same backtest."""
+    stems = Counter(" ".join(item.stem.split()) for item in items)
+    bank = Bank(items)
+    shared = [{bank.shared(item, place) for place in range(len(item.options))} for item in items]
+    return sum(
+        stems[" ".join(item.stem.split())] > 1 or len(counts) > 1 for item, counts in zip(items, shared, strict=True)
+    )
 
 
 def _small(seed: Any) -> bool:

@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench import store
-from backtrader_bench.errors import StoreError, UsageError
+from backtrader_bench.errors import RecordError, StoreError, UsageError
 from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder import output as outputs
 from backtrader_bench.mcq_builder.build import build_bank, cache_folder, fetch
+from backtrader_bench.mcq_builder.excluded import excluded
 from backtrader_bench.mcq_builder.secret import own_secret, read_secret
 from backtrader_bench.mcq_builder.settings import Settings
 from backtrader_bench.parallel import spread
-from backtrader_bench.records import HIDDEN_SCHEMES, check_version, parse_json
+from backtrader_bench.records import HIDDEN_SCHEMES, parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from backtrader_bench.market.tape import Tape
     from backtrader_bench.mcq_builder.build import Bank
@@ -75,7 +76,7 @@ def build(
     with store.lock(path):
         bank = build_bank(
             chosen, tape, spread(fetch, jobs, cluster), cache=_cache() if cache else None,
-            exclude=frozenset(question for one in exclude for question in ids(Path(one))),
+            exclude=excluded(record for one in exclude for record in _records(Path(one))),
             secret=_secret(chosen, Path(secret_file) if secret_file else None), progress=progress,
         )  # fmt: skip
         if not bank.questions:
@@ -101,16 +102,14 @@ def _secret(settings: Settings, file: Path | None) -> bytes | None:
     return read_secret(file) if file else own_secret()
 
 
-def ids(path: Path) -> list[str]:
-    """The ids of a question file; UsageError for a line that has none."""
-    found = []
+def _records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    """The decoded lines of a question file, each with its place; RecordError for one that is no object."""
     for number, line in store.read_lines(path):
-        fields = parse_json(line, f"{path}:{number}")
-        if not isinstance(fields, dict) or not isinstance(fields.get("id"), str):
-            raise UsageError(f"{path}:{number}: no question record with an id")
-        check_version(fields, f"{path}:{number}")
-        found.append(fields["id"])
-    return found
+        where = f"{path}:{number}"
+        fields = parse_json(line, where)
+        if not isinstance(fields, dict):
+            raise RecordError(f"{where}: no question record")
+        yield fields, where
 
 
 def _reasons(bank: Bank) -> str:

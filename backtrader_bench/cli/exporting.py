@@ -40,7 +40,7 @@ def export(form: str, sources: Sequence[str], options: dict[str, Any]) -> int:
             "folder": str(made.folder), "questions": made.questions, "duplicates": made.duplicates,
             "files": list(made.files), "canary": made.canary, "sealed": str(made.sealed) if made.sealed else None,
             "guessable": made.guesses.built + made.guesses.mined,
-            "seed_unknown": made.guesses.unknown + made.guesses.published,
+            "seed_unknown": made.guesses.unknown + made.guesses.published, "linked": made.guesses.linked,
         }, indent=2))  # fmt: skip
     else:
         _show(made)
@@ -66,6 +66,12 @@ def _warnings(made: Made) -> Iterator[str]:
             f"the keys of {found.built} of {made.questions} questions can be found without a backtest. They were built "
             "from a seed below 2**62, and their scheme draws letters and ranks from it: whoever has this package tries "
             "seeds. Before you publish, build with --seed random, or a scheme with hidden worlds (siblings)."
+        )
+    if found.linked:
+        yield (
+            f"{found.linked} of {made.questions} questions stand here with other options too, or share values with "
+            "another question of the same backtest: what they have in common is true. Build the next bank with "
+            "--exclude FILE for each one before it; bench audit FILE... shows how much is seen."
         )
     if found.mined:
         yield (

@@ -6,17 +6,23 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from backtrader_bench.agents.exports.sealing import public_record
 from backtrader_bench.backtest.strategies import REGISTRY
 from backtrader_bench.cli.main import run as bench
+from backtrader_bench.errors import RecordError
 from backtrader_bench.mcq_builder.answers import ANSWERS
 from backtrader_bench.mcq_builder.audit.bank import telling_values
+from backtrader_bench.mcq_builder.build import build_bank, fetch
+from backtrader_bench.mcq_builder.excluded import excluded
 from backtrader_bench.mcq_builder.questions import scope_key
+from backtrader_bench.parallel import spread
 from backtrader_bench.records import Question, parse_json, question_id, to_line, to_question
 from backtrader_bench.templates.drift import text_problems
 from backtrader_bench.templates.registry import TEMPLATES
-from tests.helpers import bank
+from tests.helpers import bank, settings, tape_of
 
 
 def lines(questions: list[Question]) -> bytes:
@@ -76,8 +82,41 @@ def test_what_depends_on_the_bars_alone_is_asked_once() -> None:
 
 def test_exclude_asks_something_else() -> None:
     first = bank(num_questions=9).questions
-    second = bank(num_questions=9, exclude=frozenset(q.id for q in first)).questions
+    second = bank(num_questions=9, exclude=first).questions
     assert len(second) == 9 and not {q.id for q in first} & {q.id for q in second}
+
+
+def telling(asked: Question) -> set[str]:
+    """What attackers who link questions of one backtest go by."""
+    return {value for _, value in telling_values(asked)}
+
+
+def test_exclude_knows_a_question_with_other_options_and_what_its_options_say() -> None:
+    first = bank(num_questions=30, seed=1).questions
+    again = bank(num_questions=30, seed=2).questions
+    same = {q.stem for q in first} & {q.stem for q in again}
+    keys = {q.stem: q.options[q.answer] for q in first}
+    others = {q.stem: set(q.options.values()) for q in first}
+    assert same and all(keys[q.stem] in set(q.options.values()) & others[q.stem] for q in again if q.stem in same)
+    other = bank(num_questions=30, seed=2, exclude=first).questions
+    assert len(other) == 30 and not {q.stem for q in first} & {q.stem for q in other}
+    assert not set().union(*map(telling, first)) & set().union(*map(telling, other))
+
+
+def test_exclude_needs_no_keys() -> None:
+    first = bank(num_questions=12, seed=1).questions
+    public = [(public_record(msgspec.to_builtins(one)), one.id) for one in first]
+    assert excluded(public) == excluded([(msgspec.to_builtins(one), one.id) for one in first])
+
+
+def test_exclude_reads_published_records() -> None:
+    first = bank(num_questions=12, scheme="published").questions
+    records = [({"question": one.question, "answer": one.answer, "config": one.config}, one.id) for one in first]
+    chosen = settings(num_questions=12, scheme="published", seed=5)
+    other = build_bank(chosen, tape_of(chosen), spread(fetch, 1), exclude=excluded(records)).questions
+    assert other and not {" ".join(q.stem.split()) for q in first} & {" ".join(q.stem.split()) for q in other}
+    with pytest.raises(RecordError, match="x: no question record"):
+        excluded([({"question": "What?", "answer": "A"}, "x")])
 
 
 def test_all_templates_asks_each_once() -> None:

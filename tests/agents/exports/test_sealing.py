@@ -29,6 +29,7 @@ from backtrader_bench.miner.settings import settings_of
 from backtrader_bench.records import LETTERS, MINED, PRIVATE_FIELDS, Question, public_part, to_line
 from tests.agents.exports.made import bank, contents, export, lines, records
 from tests.agents.runs.made import published, write_bank
+from tests.helpers import bank as small_bank
 from tests.helpers import settings, tape_of
 
 SECRET = b"0123456789abcdef0123456789abcdef"
@@ -356,6 +357,19 @@ def test_a_seed_that_can_be_guessed_is_said(
     said, warning = sealed_of(made, tmp_path, "out", capsys)
     assert said["guessable"] == warned
     assert ("WARNING: the keys of 3 of 3" in warning and "--seed random" in warning) == bool(warned)
+
+
+def test_banks_that_give_each_other_away_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    templates = ["win_rate", "max_drawdown", "portfolio_value"]
+    banks = [small_bank(num_questions=9, template=templates, seed=seed).questions for seed in (2**62, 2**62 + 1)]
+    first, again = ([msgspec.to_builtins(one) for one in questions] for questions in banks)
+    said, warning = sealed_of(first, tmp_path, "alone", capsys)
+    assert (said["guessable"], said["linked"], warning) == (0, 0, "")
+    twice = {one["stem"] for one in first} & {one["stem"] for one in again}
+    said, warning = sealed_of([*first, *again], tmp_path, "together", capsys)
+    assert twice and said["linked"] >= 2 * len(twice)
+    assert f"WARNING: {said['linked']} of {said['questions']} questions stand here with other options" in warning
+    assert "--exclude" in warning
 
 
 def test_hidden_worlds_need_no_large_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
