@@ -38,10 +38,10 @@ def report(
     """
     given = [Path(one) for one in questions]
     page, table_file, bars = (None if one is None else Path(one) for one in (html, csv, data))
-    outputs = [path for path in (page, table_file) if path is not None]
+    outputs = [one for one in (page, table_file) if one is not None]
     _check_outputs(outputs, [*given, *([bars] if bars else [])])
     table = gather.gather(runs, given)
-    _check_outputs(outputs, [path for manifest in table.manifests for path in read.files_of(manifest)])
+    _check_outputs(outputs, [one for manifest in table.manifests for one in read.files_of(manifest)])
     found = measure.report(table, _floor(table, floor, seed), seed)
     if table_file is not None:
         store.replace_file(table_file, rows.csv_bytes(table))
@@ -62,12 +62,12 @@ def compare(first: str, second: str, *, questions: Iterable[str | Path] = (), se
     return comparisons.compare(sides[0], sides[1], seed)
 
 
-def _check_outputs(paths: Sequence[Path], inputs: Sequence[Path]) -> None:
+def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
     """Refuse, before the work, outputs that can't be written, or would replace what is read or one another."""
-    for path in paths:
-        store.check_target(path, inputs)
-    if len(paths) > 1 and store.same_file(*paths):
-        raise UsageError(f"page and table would both be {paths[0]}; give one of them another name")
+    for one in outputs:
+        store.check_target(one, inputs)
+    if len(outputs) > 1 and store.same_file(*outputs):
+        raise UsageError(f"page and table would both be {outputs[0]}; give one of them another name")
 
 
 def _floor(table: Table, given: float | None, seed: int) -> Floor | None:
