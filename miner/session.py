@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from backtrader_bench import __version__, store
+from backtrader_bench import __version__, bounds, store
 from backtrader_bench.agents import process, workspace
 from backtrader_bench.agents.ask import AskCancelled
 from backtrader_bench.agents.runs import names
 from backtrader_bench.agents.runs.budget import Caps, reached
+from backtrader_bench.arguments import hold, instance, optional
 from backtrader_bench.errors import LockedError
 from backtrader_bench.miner import asking, journal, ledger, report
 from backtrader_bench.miner.asking import Asker
@@ -71,6 +72,10 @@ class Limits:
 
     until_accepted: int | None = None
     caps: Caps = field(default_factory=Caps)
+
+    def __post_init__(self) -> None:
+        """UsageError: a limit that can't be."""
+        hold(self, {"until_accepted": optional(bounds.ACCEPTED), "caps": instance("Caps", lambda: Caps)})
 
 
 class Ending(Exception):

@@ -24,7 +24,7 @@ from backtrader_bench.agents.exports.content import Content, canary_of, entry_of
 from backtrader_bench.agents.runs.questions import asking, read_questions
 from backtrader_bench.errors import BenchError, RecordError
 from backtrader_bench.market import pins
-from backtrader_bench.records import parse_json
+from backtrader_bench.records import parse_json, public_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -135,7 +135,7 @@ def _content(wish: Wish, asked: Sequence[Asking], canary: str) -> tuple[Content,
     if wish.answers:
         entries: list[Entry] = [entry_of(one) for one in asked]
         return Content(tuple(entries), task_name(wish.name), canary, sealed=False), []
-    entries = sorted((entry_of(one, sealing.public_record(one.record)) for one in asked), key=lambda entry: entry.id)
+    entries = sorted((entry_of(one, public_part(one.record)) for one in asked), key=lambda entry: entry.id)
     sealed = [sealing.seal(one, place, secrets.token_hex(32)) for place, one in enumerate(asked)]
     sealed.sort(key=lambda one: one.id)
     return Content(tuple(entries), task_name(wish.name), canary, sealed=True), sealed

@@ -20,9 +20,8 @@ from backtrader_bench.mcq_builder.audit.bank import Bank
 from backtrader_bench.mcq_builder.audit.items import item_of
 from backtrader_bench.mcq_builder.seeds import DRAWN
 from backtrader_bench.records import (
+    COMMON_FIELDS,
     MINED,
-    PRIVATE_FIELDS,
-    Question,
     is_published,
     parse_json,
     public_part,
@@ -40,30 +39,6 @@ if TYPE_CHECKING:
 SEALED_VERSION = 1
 SEEDED = ("ladder", "published")
 """Schemes whose keys follow from the build's seed; with hidden worlds they are drawn under a secret."""
-_COMMON = (
-    "question", "benchmark", "author", "type", "difficulty", "strategy_name", "strategy_params", "config",
-)  # fmt: skip
-# Labels are free words, of people and of the miner: whatever they say is not needed to ask the question.
-_PUBLIC = frozenset(Question.__struct_fields__) - frozenset(PRIVATE_FIELDS) - {"labels"}
-_CONFIG = (
-    "symbol", "start_date", "end_date", "initial_cash", "commission_rate", "stake", "sizing", "periods_per_year",
-    "strategy_name", "strategy_params", "difficulty_levels",
-)  # fmt: skip
-_INNER = {
-    "config": _CONFIG,
-    "tape": ("sha256", "source", "rows", "first", "last"),
-    "certificate": ("worlds", "valid", "text_sha256", "commitment"),
-}
-
-
-def public_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a record that tell nothing of its key: those known to, all others stay behind."""
-    names = _COMMON if is_published(record) else _PUBLIC
-    public = {name: value for name, value in public_part(record).items() if name in names}
-    for name, inner in _INNER.items():
-        if isinstance(public.get(name), dict):
-            public[name] = {key: value for key, value in public[name].items() if key in inner}
-    return public
 
 
 class Sealed(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +55,7 @@ class Sealed(msgspec.Struct, frozen=True, kw_only=True):
 
 def seal(asked: Asking, place: int, nonce: str) -> Sealed:
     """What stays behind of a question."""
-    public = public_record(asked.record)
+    public = public_part(asked.record)
     rest = {name: value for name, value in asked.record.items() if name not in public or public[name] != value}
     return Sealed(id=asked.id, place=place, nonce=nonce, rest=rest)
 
@@ -175,7 +150,7 @@ def _restored(public: Mapping[str, Any], one: Sealed, read: Callable[[Any, str],
     if problem := _certified(record):
         raise RecordError(problem)
     if is_published(record):
-        order = ("question", "answer", *_COMMON[1:])
+        order = ("question", "answer", *COMMON_FIELDS[1:])
         known = {name: record[name] for name in order if name in record}
         return json.dumps({**known, **record}, ensure_ascii=False).encode() + b"\n"
     return to_line(to_question(record, "sealed and public part together"))

@@ -119,6 +119,7 @@ def logs(
     taken = _attempts(heard, mode)
     manifest = _manifest(found, taken, questions, mode, command)
     # Nothing is written before all of it could be read again.
+    manifests.encoded(manifest)
     run = names.claim(names.run_name(datetime.now(UTC), name or f"import-{found[0].tool}"))
     attempts = [msgspec.structs.replace(
         one, run=run, id=attempt_id(run, one.question_id, one.agent, one.mode, one.repeat, one.shift)) for one in taken]

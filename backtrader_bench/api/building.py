@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backtrader_bench import store
+from backtrader_bench import bounds, store
+from backtrader_bench.arguments import checked, flag, function, instance, optional, path, paths, text, texts
 from backtrader_bench.errors import RecordError, StoreError, UsageError
 from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder import output as outputs
@@ -47,6 +48,11 @@ class Built:
         return self.bank.questions
 
 
+@checked(
+    output=optional(path), settings=optional(instance("Settings.of", lambda: Settings)), force=flag, exclude=paths,
+    secret_file=optional(path), jobs=bounds.PROCESSES, cluster=optional(text), cache=flag, command=texts,
+    progress=function,
+)  # fmt: skip
 def build(
     output: str | Path | None = None, *, settings: Settings | None = None, force: bool = False,
     exclude: Iterable[str | Path] = (), secret_file: str | Path | None = None, jobs: int = 1,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backtrader_bench import store
+from backtrader_bench.arguments import checked, flag, function, optional, path, paths, text
 from backtrader_bench.errors import UsageError
 from backtrader_bench.mcq_builder.pages import bank
 
@@ -30,6 +31,9 @@ class Paged:
     """Bytes."""
 
 
+@checked(
+    files=paths, html=path, answers=flag, data=optional(path), title=optional(text), progress=function,
+)  # fmt: skip
 def page(
     *files: str | Path, html: str | Path, answers: bool = True, data: str | Path | None = None,
     title: str | None = None, progress: Callable[[int, int], None] = lambda done, total: None,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from backtrader_bench import store
+from backtrader_bench import bounds, store
 from backtrader_bench.agents.reports import compare as comparisons
 from backtrader_bench.agents.reports import floor as floors
 from backtrader_bench.agents.reports import gather, measure, rows
 from backtrader_bench.agents.reports.schema import Floor
 from backtrader_bench.agents.runs import read
+from backtrader_bench.arguments import checked, function, optional, path, paths, several, text
 from backtrader_bench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.reports.schema import Report
 
 
+def run_name(name: str, value: Any) -> str:
+    """A check for a run's name, or the path of its attempts."""
+    return text(name, str(value) if isinstance(value, Path) else value)
+
+
+@checked(
+    runs=several(run_name), questions=paths, floor=optional(bounds.FLOOR), seed=bounds.ANY_SEED, html=optional(path),
+    csv=optional(path), data=optional(path), progress=function,
+)  # fmt: skip
 def report(
     *runs: str, questions: Iterable[str | Path] = (), floor: float | None = None, seed: int = 42,
     html: str | Path | None = None, csv: str | Path | None = None, data: str | Path | None = None,
@@ -36,6 +46,8 @@ def report(
 
     UsageError: no such run, or none holds an attempt. StoreError, RecordError: a file that can't be read or written.
     """
+    if not runs:
+        raise UsageError("name at least one run, or last")
     given = [Path(one) for one in questions]
     page, table_file, bars = (None if one is None else Path(one) for one in (html, csv, data))
     outputs = [one for one in (page, table_file) if one is not None]
@@ -50,6 +62,7 @@ def report(
     return found
 
 
+@checked(first=run_name, second=run_name, questions=paths, seed=bounds.ANY_SEED)
 def compare(first: str, second: str, *, questions: Iterable[str | Path] = (), seed: int = 42) -> Comparison:
     """Two runs on their common questions; differences are the first less the second.
 

@@ -131,7 +131,7 @@ def leaves(value: Any) -> Iterator[tuple[str, Any]]:
 def test_no_private_name_or_value_is_written(form: str, tmp_path: Path) -> None:
     file = bank(tmp_path / "bank.jsonl")
     sealed_export(form, file, tmp_path / "out")
-    private = {*PRIVATE_FIELDS, "labels", "target", "value_json", "option_origins_json", "answer_index"}
+    private = {*PRIVATE_FIELDS, "target", "value_json", "option_origins_json", "answer_index"}
     for name, data in contents(tmp_path / "out").items():
         if name.endswith((".json", ".jsonl")):
             for line in [data] if name.endswith(".json") else data.splitlines():
@@ -149,7 +149,7 @@ def guesses(record: dict[str, Any], nonces: list[str], place: int) -> Iterator[t
     """(letter, commitment) for every key a record could have, the rest known, under every nonce tried."""
     for letter, nonce in itertools.product(LETTERS, nonces):
         changed = {**record, "answer": letter}
-        public = sealing.public_record(changed)
+        public = public_part(changed)
         rest = {name: value for name, value in changed.items() if name not in public or public[name] != value}
         yield letter, sealing.commitment(sealing.Sealed(id=record["id"], place=place, nonce=nonce, rest=rest))
 
