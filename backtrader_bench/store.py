@@ -142,6 +142,15 @@ def check_target(path: Path, inputs: Iterable[Path] = ()) -> None:
             raise UsageError(f"{path} is a file that the same command reads; give the output another name")
 
 
+def check_report(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """:func:`check_target` for pages and tables, which are written again each time: UsageError where ``path`` holds
+    records, which nothing would bring back."""
+    check_target(path, inputs)
+    first = _first_line(path) if path.exists() else b""
+    if first.startswith(b"{") and (b'"schema_version":' in first or b'"question":' in first):
+        raise UsageError(f"{path} holds records, which a report would replace; give the report another name")
+
+
 def _prices_in(folder: Path) -> list[Path]:
     with _one_line("read", folder, READ_HINTS):
         return [one for one in folder.iterdir() if one.name.endswith(PRICES)]
@@ -176,12 +185,17 @@ def _mode_to_keep(target: Path) -> int | None:
 
 def holds_sealed_keys(target: Path) -> bool:
     """Whether the first line of a regular file says that it is one of sealed keys; OSError where it can't be read."""
-    with target.open("rb") as file:
-        first = file.read(FIRST_LINE).lstrip().partition(b"\n")[0]
+    first = _first_line(target)
     with suppress(ValueError, RecursionError):
         fields = json.loads(first) if first.startswith(b"{") else None
         return isinstance(fields, dict) and fields.get("kind") == SEALED_KIND
     return False
+
+
+def _first_line(path: Path) -> bytes:
+    """The beginning of a regular file's first line; OSError where it can't be read."""
+    with path.open("rb") as file:
+        return file.read(FIRST_LINE).lstrip().partition(b"\n")[0]
 
 
 def _sync_folder(path: Path) -> None:

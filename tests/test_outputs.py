@@ -121,6 +121,20 @@ def test_sealed_keys_are_replaced_by_nothing(
     assert contents(here) == before
 
 
+@pytest.mark.parametrize("name", ["page", "check", "audit", "report_page", "report_table"])
+@pytest.mark.parametrize("kind", ["questions", "attempts", "manifest"])
+def test_no_report_replaces_records_that_it_does_not_read(
+    name: str, kind: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = {"questions": hand.bank(here).read_bytes(), "attempts": next(here.glob("db/attempts/*")).read_bytes(),
+             "manifest": b'{\n  "schema_version": 1\n}\n'}  # fmt: skip
+    (here / "other").write_bytes(lines[kind].replace(b'{\n  ', b"{"))
+    before = contents(here)
+    assert run(WRITERS[name].replace("OUT", "other").split()) == 2
+    assert "other holds records, which a report would replace" in capsys.readouterr().err
+    assert contents(here) == before
+
+
 def test_sealed_keys_are_told_by_their_first_line_alone(tmp_path: Path) -> None:
     path = tmp_path / "x"
     for first in ({"kind": store.SEALED_KIND}, {"a": 1, "kind": store.SEALED_KIND, "schema_version": 99}):

@@ -51,7 +51,9 @@ def report(
     given = [Path(one) for one in questions]
     page, table_file, bars = (None if one is None else Path(one) for one in (html, csv, data))
     outputs = [one for one in (page, table_file) if one is not None]
-    _check_outputs(outputs, [*given, *([bars] if bars else [])])
+    # Twice: what needs no run to be read is said before, and the runs' own files are named as such.
+    for one in outputs:
+        store.check_target(one, [*given, *([bars] if bars else [])])
     table = gather.gather(runs, given)
     _check_outputs(outputs, [one for manifest in table.manifests for one in read.files_of(manifest)])
     found = measure.report(table, _floor(table, floor, seed), seed)
@@ -76,9 +78,9 @@ def compare(first: str, second: str, *, questions: Iterable[str | Path] = (), se
 
 
 def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
-    """Refuse, before the work, outputs that can't be written, or would replace what is read or one another."""
+    """Refuse, before the work, outputs that would replace records, what is read, or one another."""
     for one in outputs:
-        store.check_target(one, inputs)
+        store.check_report(one, inputs)
     if len(outputs) > 1 and store.same_file(*outputs):
         raise UsageError(f"page and table would both be {outputs[0]}; give one of them another name")
 
