@@ -18,10 +18,12 @@ from backtrader_bench import __version__, store
 from backtrader_bench.errors import RecordError, StoreError
 from backtrader_bench.market import pins
 from backtrader_bench.mcq_builder.refs import tape_ref
+from backtrader_bench.mcq_builder.secret import OWN
 from backtrader_bench.mcq_builder.seeds import DRAWN
 from backtrader_bench.records import BANK_VERSION, parse_json, to_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from backtrader_bench.market.tape import Tape
@@ -46,6 +48,13 @@ def default_name(settings: Settings, tape: Tape) -> str:
 def manifest_path(bank: Path) -> Path:
     """The manifest's place beside a bank."""
     return bank.with_name(bank.name.removesuffix(".jsonl") + ".manifest.json")
+
+
+def check_place(path: Path, inputs: Iterable[Path]) -> None:
+    """Refuse a place for a bank, before it is built: as :func:`store.check_target`, of bank and manifest."""
+    inputs = [*inputs, store.home() / "db" / OWN]
+    for output in (path, manifest_path(path)):
+        store.check_target(output, inputs)
 
 
 def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[str], *, force: bool) -> str:

@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -124,9 +124,7 @@ def begin(settings: Settings, name: str) -> SessionFile:
     try:
         journal.write_session(session)
     except BaseException:
-        # A name without a session would only stand in the way.
-        with suppress(OSError):
-            names.logs_path(run).rmdir()
+        names.let_go(run)
         raise
     return session
 

@@ -28,6 +28,7 @@ from backtrader_bench.records import (
     to_line,
     to_question,
 )
+from backtrader_bench.store import SEALED_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from backtrader_bench.mcq_builder.audit.items import Item
 
 SEALED_VERSION = 1
-SEALED_KIND = "backtrader-bench sealed keys"
 SEEDED = ("ladder", "published")
 """Schemes whose keys follow from the build's seed; with hidden worlds they are drawn under a secret."""
 
@@ -105,8 +105,11 @@ class Revealed:
     """One line each; none when every key is the one that was committed to."""
     bank: tuple[bytes, ...] = ()
     """The records as they were, in the bank's order; only where there are no problems."""
+    unsure: tuple[str, ...] = ()
+    """Files that are not as this version writes them, where another one wrote them: whether they were changed can't be
+    told here."""
     notes: tuple[str, ...] = ()
-    """What could not be told."""
+    """What is no fault, and good to know."""
 
 
 def reveal(
@@ -174,19 +177,22 @@ class Guesses:
     """In a session with a small seed."""
     unknown: int = 0
     """In a session whose seed is not known."""
+    published: int = 0
+    """Published records, which name no seed."""
     linked: int = 0
     """Asked with other options in another question, or sharing a value with one of the same backtest: what stands in
     both is true."""
 
 
 def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str], int | None]) -> Guesses:
-    """Counts those whose seed is too small, or that another question gives away. ``session_seed``: of a mining session
-    by its name, None for not known."""
-    built = mined = unknown = 0
+    """Counts those whose seed is too small or not known, or that another question gives away. ``session_seed``: of a
+    mining session by its name, None for not known."""
+    built = mined = unknown = published = 0
     visible: list[Item] = []
     for record in records:
         if is_published(record) or record.get("scheme") in SEEDED:
             visible.append(item_of(record, "a question"))
+            published += is_published(record)
             built += _small(record.get("seed"))
         elif record.get("scheme") == MINED:
             said = record.get("verification")
@@ -194,7 +200,7 @@ def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str]
             seed = session_seed(str(attempt).partition("/")[0]) if attempt else None
             unknown += seed is None
             mined += _small(seed)
-    return Guesses(built, mined, unknown, _linked(visible))
+    return Guesses(built=built, mined=mined, unknown=unknown, published=published, linked=_linked(visible))
 
 
 def _linked(items: Sequence[Item]) -> int:

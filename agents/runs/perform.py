@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from backtrader_bench import bounds, store
 from backtrader_bench.agents import isolation, process, registry, survey, workspace
 from backtrader_bench.agents.runs import manifest as manifests
+from backtrader_bench.agents.runs import names
 from backtrader_bench.agents.runs import session as sessions
 from backtrader_bench.agents.runs.budget import Caps, spent
 from backtrader_bench.agents.runs.conduct import Conductor
@@ -201,9 +202,16 @@ def _signals(stop: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def holding(run: str) -> Iterator[None]:
-    """Be the only process that works on ``run`` while the block runs. LockedError names the one that does."""
-    with store.lock(manifests.manifest_path(run)):
-        yield
+    """Be the only process that works on ``run`` while the block runs. LockedError names the one that does.
+
+    A new run that fails before its manifest is written leaves nothing.
+    """
+    try:
+        with store.lock(manifests.manifest_path(run)):
+            yield
+    except BaseException:
+        names.let_go(run)
+        raise
 
 
 def isolation_of(agents: Mapping[str, Agent]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from backtrader_bench import bounds, store
 from backtrader_bench.arguments import checked, flag, function, instance, optional, path, paths
 from backtrader_bench.errors import UsageError
+from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder.audit import run
 from backtrader_bench.mcq_builder.audit.items import read_files
 from backtrader_bench.mcq_builder.audit.result import Criteria
@@ -56,7 +57,8 @@ def audit(
     require_extra(learned=learned)
     page = None if html is None else Path(html)
     if page is not None:
-        store.check_target(page)
+        bars = sources.files(generate.data) if generate and generate.data else []
+        store.check_report(page, [*map(Path, files), *([Path(secret_file)] if secret_file else []), *bars])
     items, certificates = _generated(generate, jobs, generated) if generate else _read(files, secret_file)
     found = run.audit(items, certificates, criteria, seed=seed, learned=learned, jobs=jobs, progress=progress)
     if page is not None:

@@ -72,10 +72,13 @@ def build(
         raise UsageError(f"give settings or {', '.join(given)}, not both")
     chosen = settings or Settings.of(given)
     target = None if output is None else Path(output)
+    exclude = list(exclude)
+    inputs = [*map(Path, exclude), *([Path(secret_file)] if secret_file else []), *sources.files(chosen.data)]
     if target is not None:
-        store.check_target(target)
+        outputs.check_place(target, inputs)
     tape = sources.load(chosen.data, chosen.symbol, chosen.start_date, chosen.end_date)
     path = target or store.folder("mcq") / outputs.default_name(chosen, tape)
+    outputs.check_place(path, inputs)
     with store.lock(path):
         bank = build_bank(
             chosen, tape, spread(fetch, jobs, cluster), cache=_cache() if cache else None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,7 +91,7 @@ def check(
     paths, prices = [Path(one) for one in files], None if data is None else Path(data)
     target = None if report is None else Path(report)
     if target is not None:
-        _check_target(target, [*paths, *([prices] if prices else [])])
+        store.check_report(target, [*paths, *([prices] if prices else [])])
     if prices is not None and not prices.exists():
         raise StoreError(f"{prices}: there is no such file or folder of prices")
     if prices is not None and prices.is_file():
@@ -109,14 +108,6 @@ def check(
         for _ in seen:
             pass
     return found
-
-
-def _check_target(report: Path, inputs: Iterable[Path]) -> None:
-    """Refuse a report that can't be written, or would replace what is checked, before the work."""
-    with suppress(OSError):
-        if any(report.resolve() == path.resolve() for path in inputs):
-            raise UsageError(f"--report {report} is one of the files to check; give it another name")
-    store.check_target(report)
 
 
 def _counted(verdicts: Iterable[Verdict], found: Checked) -> Iterator[Verdict]:

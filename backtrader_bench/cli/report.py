@@ -24,7 +24,7 @@ from backtrader_bench.cli.numbers import within
               help="Tables on screen; repeatable. --json and --html have all. [tier, scheme, category]")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE",
               help="One self-contained page. It holds the keys.")
-@click.option("--csv", type=click.Path(path_type=Path), metavar="FILE", help="One row an attempt.")
+@click.option("--csv", type=click.Path(path_type=Path), metavar="FILE", help="One row an attempt. It holds the keys.")
 @click.option("--data", type=click.Path(path_type=Path),
               help="With --html: where to look for bars instead of the store (published records name none).")
 @click.option("--seed", default=42, show_default=True, type=within(ANY_SEED), help="Of bootstraps and sign flips.")

@@ -148,6 +148,20 @@ def test_question_files_go_into_the_store_as_they_are(tmp_path: Path, capsys: py
     assert sorted(one.name for one in target.parent.iterdir()) == ["from_elsewhere.jsonl", "other.jsonl"]
     assert run(["import", str(file), "--force"]) == 0
     assert len(lines(target)) == 1
+    capsys.readouterr()
+    assert run(["import", str(file), "--name", "n" * 300]) == 2
+    assert "has 300 characters, 240 are the most; --name gives another" in capsys.readouterr().err
+
+
+def test_a_question_without_its_key_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = bank(tmp_path / "bank.jsonl")
+    assert run(["export", "csv", str(file), "-o", str(tmp_path / "out"), "--no-answers"]) == 0
+    public = str(tmp_path / "out" / "questions.public.jsonl")
+    capsys.readouterr()
+    for words in (["import"], ["export", "md", "-o", str(tmp_path / "x")], ["run", "--agent", "oracle"]):
+        assert run([*words, public]) == 2
+        said = capsys.readouterr().err
+        assert "line 1: no answer: a question without its key; name the bank that has the keys" in said
 
 
 def test_logs_find_their_questions_in_the_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -353,7 +367,7 @@ def test_records_with_half_a_character_are_one_line_wherever_they_are_read_and_a
     assert "db/mcq/odd.jsonl, line 2: unreadable: holds half a character (" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("writes", [1, 2, 3])
+@pytest.mark.parametrize("writes", [0, 1, 2, 3])
 def test_an_import_that_is_cut_off_is_an_interrupted_run(
     writes: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -372,6 +386,9 @@ def test_an_import_that_is_cut_off_is_an_interrupted_run(
         assert run(["import", str(log), "--questions", str(file), "--name", "cut"]) == (130 if writes < 3 else 0)
     capsys.readouterr()
     assert run(["db", "check", "--json"]) == 0, capsys.readouterr().out
+    if not writes:  # nothing of it is there, not even its folder
+        assert (list((store.home() / "logs").iterdir()), read.runs()) == ([], [])
+        return
     capsys.readouterr()
     reported = run(["report", "last", "--json"])
     said = capsys.readouterr()
