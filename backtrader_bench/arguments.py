@@ -151,7 +151,13 @@ def instance(kind: str, read: Callable[[], type]) -> Check:
     return checked_one
 
 
+def word(name: str, value: Any) -> str:
+    """A word of a command line, to be noted: bytes in it that are no text read as ``?``."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else text(name, value)
+
+
 texts = several(text)
+words = several(word)
 paths = several(path)
 
 

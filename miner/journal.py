@@ -137,9 +137,10 @@ class Journal:
         if not path.exists():
             return {}
         try:
-            found = parse_json(path.read_bytes(), str(path))
-        except (OSError, RecordError) as error:
-            log.warning("warning: %s; the attempt starts again", error)
+            # Not as records are read: what programs printed is in it, half characters and all, and is judged as it was.
+            found = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError) as error:
+            log.warning("warning: %s: %s; the attempt starts again", path, error)
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -156,8 +157,7 @@ class Journal:
 
     def write_state(self, attempt: int, state: dict[str, Any]) -> None:
         """Keep the finished stages, all or nothing."""
-        text = json.dumps(state, ensure_ascii=False)  # of models' words, which may hold half a character
-        store.replace_file(self.folder(attempt) / "state.json", text.encode(errors="replace"))
+        store.replace_file(self.folder(attempt) / "state.json", json.dumps(state).encode())
 
 
 def discarded_folder() -> Path:

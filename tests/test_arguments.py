@@ -204,8 +204,21 @@ def test_a_file_whose_name_is_no_text_is_refused_before_a_run_is_begun(
     (here / "b.jsonl").rename(here / name)
     assert bench(["run", name, "--agent", "oracle"]) == 2
     said = capsys.readouterr().err
-    assert "half a character" in said and said.count("\n") == 1
+    assert said.endswith("/b\\udcff.jsonl: the name is no text (half a character); give the file another\n")
     assert not (here / "logs").exists()
+
+
+def test_words_of_a_command_line_that_are_no_text_are_noted_with_question_marks(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = os.fsdecode(b"o\xff.jsonl")
+    built = api.build(odd, num_questions=1, command=["bench", "build", "-o", odd])
+    assert built.path.name == odd and json.loads(built.manifest.read_bytes())["command"][-1] == "o?.jsonl"
+    ran = api.run("b.jsonl", agents=["oracle"], limit=1, command=["bench", odd])
+    assert ran.manifest.sessions[0].command == ("bench", "o?.jsonl")
+    assert bench(["db", "query", f"select '{odd}'"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: the query is") and "half a character" in said and said.count("\n") == 1
 
 
 PARSED = {"pair": '"\\ud83d\\ude00"', "spelled": '"\\\\ud800"', "whole": '{"\\u00e9": ["\\uD7FF\\ue000"]}'}

@@ -14,7 +14,7 @@ import msgspec
 from backtrader_bench import store
 from backtrader_bench.attempts import Mode
 from backtrader_bench.errors import RecordError, StoreError, UsageError
-from backtrader_bench.records import parse_json
+from backtrader_bench.records import mended, parse_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,13 +154,16 @@ def write(manifest: Manifest) -> None:
 
 def encoded(manifest: Manifest) -> bytes:
     """The manifest's file, found to read back. UsageError: it holds what no reader would take."""
+    for one in manifest.files:
+        if mended(one.path) != one.path:
+            raise UsageError(f"{ascii(one.path)[1:-1]}: the name is no text (half a character); give the file another")
     try:
         text = json.dumps(msgspec.to_builtins(manifest), ensure_ascii=False, indent=2, allow_nan=False)
         data = text.encode() + b"\n"
         decoded(data, "manifest")
     except UnicodeEncodeError as error:
-        around = ascii(error.object[max(0, error.start - 40) : error.end + 20])
-        raise UsageError(f"a file's name or a setting is no text: {around} holds half a character") from None
+        around = ascii(error.object[max(0, error.start - 20) : error.end + 20])
+        raise UsageError(f"the run's manifest can't hold half a character: {around}") from None
     except (ValueError, TypeError, RecursionError, RecordError) as error:
         raise UsageError(f"the run can't be noted in a manifest: {error}") from None
     return data

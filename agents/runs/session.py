@@ -202,7 +202,7 @@ def prompts_digest(settings: Settings) -> str:
 def session(command: Sequence[str], **more: Any) -> Session:
     """A session that begins now, here."""
     return Session(
-        started=utc_now(), process=os.getpid(), command=tuple(command),
+        started=utc_now(), process=os.getpid(), command=arguments.words("command", command),
         versions={"backtrader-bench": __version__, "python": platform.python_version()}, host=host_facts(), **more,
     )  # fmt: skip
 

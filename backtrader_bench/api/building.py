@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench import bounds, store
-from backtrader_bench.arguments import checked, flag, function, instance, optional, path, paths, text, texts
+from backtrader_bench.arguments import checked, flag, function, instance, optional, path, paths, text, words
 from backtrader_bench.errors import RecordError, StoreError, UsageError
 from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder import output as outputs
@@ -50,7 +50,7 @@ class Built:
 
 @checked(
     output=optional(path), settings=optional(instance("Settings.of", lambda: Settings)), force=flag, exclude=paths,
-    secret_file=optional(path), jobs=bounds.PROCESSES, cluster=optional(text), cache=flag, command=texts,
+    secret_file=optional(path), jobs=bounds.PROCESSES, cluster=optional(text), cache=flag, command=words,
     progress=function,
 )  # fmt: skip
 def build(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from backtrader_bench import bounds
 from backtrader_bench.agents.runs.perform import PRICES
-from backtrader_bench.arguments import checked, flag, instance, optional, text, texts
+from backtrader_bench.arguments import checked, flag, instance, optional, text, words
 from backtrader_bench.errors import UsageError
 from backtrader_bench.mcq_builder.seeds import drawn_seed
 from backtrader_bench.miner import journal, session
@@ -51,7 +51,7 @@ class Mined:
 @checked(
     resume=optional(text), name=optional(text), limits=optional(instance("Limits", lambda: Limits)),
     require_sandbox=optional(bounds.SANDBOX), allow_unsafe=flag, prices=optional(PRICES), keep_workspaces=flag,
-    fsync=flag, command=texts, watch=optional(instance("Watch", lambda: Watch)),
+    fsync=flag, command=words, watch=optional(instance("Watch", lambda: Watch)),
 )  # fmt: skip
 def mine(
     *, resume: str | None = None, name: str | None = None, limits: Limits | None = None,

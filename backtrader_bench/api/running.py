@@ -12,7 +12,7 @@ from backtrader_bench.agents.runs import perform, read
 from backtrader_bench.agents.runs import session as sessions
 from backtrader_bench.agents.runs.perform import Running
 from backtrader_bench.agents.runs.tally import AgentTally, tally
-from backtrader_bench.arguments import checked, function, instance, optional, paths, text, texts
+from backtrader_bench.arguments import checked, function, instance, optional, paths, text, texts, words
 from backtrader_bench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Ran:
 
 @checked(
     files=paths, agents=texts, resume=optional(text), name=optional(text),
-    running=optional(instance("Running", lambda: Running)), command=texts, watch=function,
+    running=optional(instance("Running", lambda: Running)), command=words, watch=function,
 )  # fmt: skip
 def run(
     *files: str | Path, agents: Sequence[str] = (), resume: str | None = None, name: str | None = None,

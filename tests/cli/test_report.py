@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from backtrader_bench import store
 from backtrader_bench.agents.reports.schema import Report
 from backtrader_bench.agents.runs import read
 from backtrader_bench.cli.main import run
@@ -79,15 +80,18 @@ def test_html_is_written(bank: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert target.read_text().startswith("<!doctype html>")
 
 
-def test_half_a_character_in_a_record_ends_nothing(
+def test_a_record_with_half_a_character_is_one_line_or_passed_over_with_a_note(
     bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    odd = tmp_path / "odd.jsonl"
+    odd, target = tmp_path / "odd.jsonl", tmp_path / "report.html"
     odd.write_text(json.dumps(hand.question(1, type="half \ud83d")) + "\n")
-    targets = [tmp_path / "report.html", tmp_path / "rows.csv"]
-    words = ["report", hand.RUN, "--questions", str(odd), "--html", str(targets[0]), "--csv", str(targets[1])]
-    assert run([*words, "--by", "template"]) == 0
-    assert all("half ?" in target.read_text() for target in targets)
+    assert run(["report", hand.RUN, "--questions", str(odd), "--html", str(target)]) == 2
+    said = capsys.readouterr().err
+    assert "odd.jsonl, line 1: holds half a character" in said and said.count("\n") == 1 and not target.exists()
+    bank.unlink()
+    (store.folder("mcq") / "odd.jsonl").write_bytes(odd.read_bytes())
+    assert run(["report", hand.RUN, "--html", str(target)]) == 0
+    assert "passed over" in capsys.readouterr().out and "half a character" in target.read_text()
 
 
 def test_compare(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
