@@ -10,8 +10,8 @@ import re
 
 _NAMES = r"\b(?:sma|ma|ema)[0-9]*\b|\b[0-9]+\b"
 _FILL = {
-    "state": "a an the is was are were and but with while its it of has have had there strategy average averages moving "
-             "simple line recorded at that than to one",
+    "state": "a an the is was are were and but with while its it of has have had there strategy average averages "
+             "moving simple line recorded at that than to one",
     "action": "a an the was were is are has been got and but with on that this date day there in account strategy it",
     "exit": "a an the its it was is on at by in via through with from of exit exited exits closed order child leg "
             "filled fill executed hit triggered kind date bracket resting",
