@@ -25,7 +25,8 @@ def test_a_p_never_seems_on_the_other_side_of_its_level(p: float, levels: tuple[
 @pytest.mark.parametrize(
     ("share", "limits", "text"),
     [
-        (0.27, (0.27,), "27.0%"), (0.27004, (0.27,), "27.004%"), (0.26996, (0.27,), "27.0%"), (0.3, (0.3,), "30.0%"), (0.5, (), "50.0%"),
+        (0.27, (0.27,), "27.0%"), (0.27004, (0.27,), "27.004%"), (0.26996, (0.27,), "27.0%"),
+        (0.3, (0.3,), "30.0%"), (0.5, (), "50.0%"),
     ],
 )  # fmt: skip
 def test_nor_does_a_share(share: float, limits: tuple[float, ...], text: str) -> None:
