@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backtrader_bench import store
 from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.backtest.run import run
-from backtrader_bench.errors import UsageError
+from backtrader_bench.errors import RecordError, UsageError
 from backtrader_bench.market import pins
 from backtrader_bench.records import MINED, check_version, is_published, parse_json, public_part, to_question
 
@@ -63,9 +63,12 @@ class Shown:
 def show(file: str | Path, which: str | int) -> Shown:
     """The question of a line number, or of the beginning of an id that no other shares.
 
-    UsageError: there is none, or several, or a line holds no question. StoreError: the file can't be read.
+    UsageError: there is none, or several, or a line holds no question. RecordError: the file is empty. StoreError: it
+    can't be read.
     """
-    path, named = Path(file), str(which)
+    path, named = Path(file), str(which).strip()
+    if not named:
+        raise UsageError(f"the question's id or line is empty; bench show {path} lists them")
     numbered = named.isdigit() and len(named) < 7
     found = [
         one for one in records(path)
@@ -81,10 +84,14 @@ def show(file: str | Path, which: str | int) -> Shown:
 
 
 def records(path: Path) -> Iterator[Shown]:
-    """Every question of a file, in order. UsageError: a line that holds none; RecordError: one of a newer version."""
+    """Every question of a file, in order. UsageError: a line that holds none; RecordError: one of a newer version, or
+    no line at all."""
+    number = 0
     for number, line in store.read_lines(path):
         fields = parse_json(line, f"{path}, line {number}")
         if not isinstance(fields, dict) or not isinstance(fields.get("question"), str):
             raise UsageError(f"{path}, line {number}: no question record")
         check_version(fields, f"{path}, line {number}")
         yield Shown(path, number, fields)
+    if not number:
+        raise RecordError(f"{path}: empty; there is no question to show")
