@@ -171,5 +171,5 @@ def _names(text: str, fields: Sequence[str]) -> list[str]:
 
 def _same(given: float | str, part: _Part) -> bool:
     if isinstance(part.value, str) or isinstance(given, str):
-        return given == part.value
+        return bool(given == part.value)
     return bool(abs(given - part.value) <= part.tolerance + 1e-12 * abs(part.value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -84,6 +85,15 @@ HELD = {"inside": 602, "outside": 374, "total": 976}
 def test_typography(text: str, truth: Any, right: bool) -> None:
     tolerance = 0.0049 * abs(truth) if isinstance(truth, float) and truth != 0.35 else None
     assert value_matches(text, truth, tolerance) is right
+
+
+@pytest.mark.parametrize("unit", ["(", "( ", "1 ", "1-", "1,234", "won ", "with (", "loss ", "not ", " ", "'1"])
+def test_long_values_are_graded_in_a_second(unit: str) -> None:
+    text = "(" + unit * (50_000 // len(unit))
+    start = time.process_time()
+    for truth in (1.5, PAIR, "above_long", {"kind": "stop", "date": "2020-01-01"}):
+        assert value_matches(text, truth, None) is False
+    assert time.process_time() - start < 8
 
 
 STATES = ("above_long", "above_flat", "below_long", "below_flat")
