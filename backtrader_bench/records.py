@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,9 +16,11 @@ import msgspec
 from backtrader_bench.errors import RecordError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 SCHEMA_VERSION = 1
+BANK_VERSION = 1
+"""Of the manifest beside a bank; the first ones name none."""
 MINED = "mined"
 """Scheme of questions whose key a program of their own computes, see ``Question.verifier``."""
 MINED_CATEGORIES = (
@@ -152,13 +155,25 @@ def question_id(stem: str, options: Mapping[str, str]) -> str:
     return hashlib.sha256("\n".join(" ".join(line.split()) for line in lines).encode()).hexdigest()
 
 
+_HALF = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
+"""Where half a character may be: one of a surrogate pair, as it is or as an escape."""
+
+
 def parse_json(text: str | bytes, where: str) -> Any:
-    """``text`` as JSON, refusing what JSON parsers let pass: duplicate keys, NaN and infinities.
+    """``text`` as JSON, refusing what JSON parsers let pass: duplicate keys, NaN and infinities, half characters.
 
     RecordError names ``where`` and the fault.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+        # Decoded here: the parser would let half characters pass that stand in the bytes.
+        plain = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
+        found = json.loads(plain, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+        if _HALF.search(plain):
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start])[1:-1]
+        raise RecordError(f"{where}: holds half a character (the lone surrogate {half}), which is no text") from None
     except UnicodeDecodeError as error:
         raise RecordError(f"{where}: not UTF-8 (byte {error.start})") from None
     except RecursionError:
@@ -177,6 +192,26 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
+
+
+def mended_json(text: bytes, where: str, constant: Callable[[str], Any] = float) -> Any:
+    """JSON of other tools: half characters, which a model's tokens may be, read as ``?``, and the rest as it is.
+
+    ``constant``: what NaN and infinities read as. RecordError names ``where`` and the fault.
+    """
+    try:
+        plain = text.decode(json.detect_encoding(text), "surrogatepass")
+        found = json.loads(plain, parse_constant=constant)
+        return json.loads(mended(json.dumps(found, ensure_ascii=False))) if _HALF.search(plain) else found
+    except RecursionError:
+        raise RecordError(f"{where}: nested too deep") from None
+    except ValueError as error:
+        raise RecordError(f"{where}: not JSON: {error}") from None
+
+
+def mended(text: str) -> str:
+    """``text`` with ``?`` for each half character."""
+    return text.encode(errors="replace").decode()
 
 
 def is_published(fields: Mapping[str, Any]) -> bool:
@@ -209,20 +244,38 @@ def to_question(fields: Any, where: str) -> Question:
 
 _OPTIONAL = ("tolerance", "bundle", "certificate", "private", "category", "verifier", "verification")
 PRIVATE_FIELDS = (
-    "answer", "value", "tolerance", "option_origins", "seed", "private", "verifier", "verification",
+    "answer", "value", "tolerance", "option_origins", "seed", "private", "verifier", "verification", "labels",
 )  # fmt: skip
-"""Fields that hold or lead to the key; :func:`public_part` leaves them out."""
+"""Fields that hold or lead to the key, and labels: free words, of people and of the miner, that may say anything."""
+COMMON_FIELDS = (
+    "question", "benchmark", "author", "type", "difficulty", "strategy_name", "strategy_params", "config",
+)  # fmt: skip
+"""What is public of a published record."""
+PUBLIC_FIELDS = tuple(name for name in Question.__struct_fields__ if name not in PRIVATE_FIELDS)
+"""What is public of a record of ours."""
+_PUBLIC_INNER = {
+    "config": (
+        "symbol", "start_date", "end_date", "initial_cash", "commission_rate", "stake", "sizing", "periods_per_year",
+        "strategy_name", "strategy_params", "difficulty_levels",
+    ),
+    "tape": TapeRef.__struct_fields__,
+    "certificate": Certificate.__struct_fields__,
+}  # fmt: skip
 
 
 def public_part(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A decoded record without what leads to its key: the private fields, how a hidden world's bars were made, and the
-    hash of a mined question's program, which would say of any program whether it is the one."""
-    public = {name: value for name, value in fields.items() if name not in PRIVATE_FIELDS}
-    if fields.get("scheme") == MINED:
-        if isinstance(public.get("tape"), dict):
-            public["tape"] = {**public["tape"], "sha256": ""}
-        if isinstance(public.get("config"), dict):
-            public["config"] = {name: value for name, value in public["config"].items() if name != "verifier_sha256"}
+    """What may be told of a decoded record: the fields known to say nothing of its key; all others stay behind.
+
+    Of a hidden world's bars it is not told how they were made, of a mined question's program not even the hash, which
+    would say of any program whether it is the one.
+    """
+    names = COMMON_FIELDS if is_published(fields) else PUBLIC_FIELDS
+    public = {name: value for name, value in fields.items() if name in names}
+    for name, inner in _PUBLIC_INNER.items():
+        if isinstance(public.get(name), dict):
+            public[name] = {key: value for key, value in public[name].items() if key in inner}
+    if fields.get("scheme") == MINED and isinstance(public.get("tape"), dict):
+        public["tape"] = {**public["tape"], "sha256": ""}
     if fields.get("scheme") in HIDDEN_SCHEMES and isinstance(public.get("tape"), dict):
         public["tape"] = {**public["tape"], "source": "hidden"}
     return public

@@ -7,6 +7,7 @@ the cause and, where there is one, the way out. Nothing is read or written but w
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import secrets
@@ -16,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backtrader_bench.errors import LockedError, StoreError
+from backtrader_bench.errors import LockedError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 FOLDERS = frozenset({"mcq", "tapes", "attempts", "summary", "reviews", "cache"})
 LONGEST_LINE = 64 * 2**20
 """Bytes; a longer line is no record but a file of another kind, and reading it whole would eat the memory."""
+SEALED_KIND = "backtrader-bench sealed keys"
+"""What the first line of a file of sealed keys says it is. Nothing replaces such a file: the random bits in it exist
+nowhere else, and without them nobody can hold an export against its commitments any more."""
+FIRST_LINE = 2**16
+"""Bytes in which a file says what it is."""
+PRICES = (".csv", ".csv.gz")
+"""How files of prices in a folder end."""
 APPEND_WAIT = 10.0
 """Seconds an append waits for another's: each takes milliseconds, so more means that something is stuck."""
 HINTS = {
@@ -61,8 +69,8 @@ def replace_file(path: Path, data: bytes | Iterable[bytes]) -> None:
     """Make ``data`` (whole, or chunks written as they come) the content of ``path``, all of it or none.
 
     A reader sees the old file or the new one. When anything fails, ``data`` raising included, the old file
-    stands as it was. Links are followed; what is no regular file (a folder, ``/dev/null``) is refused.
-    StoreError: missing or read-only folder, read-only file, full disk, name too long.
+    stands as it was. Links are followed; what is no regular file (a folder, ``/dev/null``) is refused, and so is a
+    file of sealed keys. StoreError: missing or read-only folder, read-only file, full disk, name too long.
     """
     with _one_line("write", path):
         target = Path(os.path.realpath(path))
@@ -119,12 +127,42 @@ def holds(path: Path, data: bytes) -> bool | None:
         return target.stat().st_size == len(data) and target.read_bytes() == data
 
 
-def check_target(path: Path) -> None:
-    """StoreError when ``path`` can't be written, before any work is done for it."""
-    # Looking refuses what writing would: a folder, a device, a read-only file, a name too long.
+def check_target(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Refuse to write ``path``, before any work is done for it.
+
+    StoreError: it can't be written, or holds sealed keys. UsageError: it is one of ``inputs``, the files that the same
+    command reads, by whatever name or link; a folder among them stands for the prices in it.
+    """
+    # Looking refuses what writing would: a folder, a device, a read-only file, sealed keys, a name too long.
     holds(path, b"")
     if not path.absolute().parent.is_dir():
         raise StoreError(f"{path}: there is no folder {path.parent}; make it first or name another place")
+    for one in inputs:
+        if any(same_file(path, read) for read in (_prices_in(one) if one.is_dir() else (one,))):
+            raise UsageError(f"{path} is a file that the same command reads; give the output another name")
+
+
+def check_report(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """:func:`check_target` for pages and tables, which are written again each time: UsageError where ``path`` holds
+    records, which nothing would bring back."""
+    check_target(path, inputs)
+    first = _first_line(path) if path.exists() else b""
+    if first.startswith(b"{") and (b'"schema_version":' in first or b'"question":' in first):
+        raise UsageError(f"{path} holds records, which a report would replace; give the report another name")
+
+
+def _prices_in(folder: Path) -> list[Path]:
+    with _one_line("read", folder, READ_HINTS):
+        return [one for one in folder.iterdir() if one.name.endswith(PRICES)]
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two names lead to the same file, by links of any kind, or would once it is there."""
+    with suppress(OSError, ValueError):
+        if one.exists() and other.exists():
+            return one.samefile(other)
+        return os.path.realpath(one) == os.path.realpath(other)
+    return False
 
 
 def _mode_to_keep(target: Path) -> int | None:
@@ -140,7 +178,24 @@ def _mode_to_keep(target: Path) -> int | None:
     # os.replace asks the folder's permissions only; someone who made a file read-only meant it.
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is read-only")
+    if holds_sealed_keys(target):
+        raise OSError(errno.EPERM, "it holds sealed keys, which are never replaced; move it away or name another place")
     return stat.S_IMODE(found.st_mode)
+
+
+def holds_sealed_keys(target: Path) -> bool:
+    """Whether the first line of a regular file says that it is one of sealed keys; OSError where it can't be read."""
+    first = _first_line(target)
+    with suppress(ValueError, RecursionError):
+        fields = json.loads(first) if first.startswith(b"{") else None
+        return isinstance(fields, dict) and fields.get("kind") == SEALED_KIND
+    return False
+
+
+def _first_line(path: Path) -> bytes:
+    """The beginning of a regular file's first line; OSError where it can't be read."""
+    with path.open("rb") as file:
+        return file.read(FIRST_LINE).lstrip().partition(b"\n")[0]
 
 
 def _sync_folder(path: Path) -> None:

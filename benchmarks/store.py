@@ -8,6 +8,7 @@ tool needs more than the memory allowed, or its memory or the time of an append 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -19,8 +20,9 @@ from pathlib import Path
 import msgspec
 
 from backtrader_bench import store
+from backtrader_bench.agents.runs.manifest import Manifest, QuestionFile, Session, Settings, encoded
 from backtrader_bench.attempts import Attempt, attempt_id, attempt_line
-from backtrader_bench.records import Question, parse_json, question_id, to_line, to_question
+from backtrader_bench.records import LETTERS, Question, parse_json, question_id, to_line, to_question
 
 BENCH = (sys.executable, "-m", "backtrader_bench")
 WINDOW = ("--data", "synthetic:calm:7", "--symbol", "SYNX", "--start-date", "2016-01-04", "--end-date", "2017-01-01")
@@ -40,12 +42,14 @@ def template(home: Path) -> list[Question]:
     return [to_question(parse_json(line, "template"), "template") for _, line in store.read_lines(bank)]
 
 
-def attempt(question: str, agent: str, number: int) -> Attempt:
-    """An attempt as `bench run` writes them."""
+def attempt(question: str, key: str, agent: str, number: int) -> Attempt:
+    """An attempt as `bench run` writes them: two of three are right."""
+    right = bool(number % 3)
+    letter = key if right else LETTERS[LETTERS.index(key) - 1]
     return Attempt(
         id=attempt_id(RUN, question, agent, "no-tools", 0, 0), run=RUN, question_id=question, agent=agent,
-        backend=agent, mode="no-tools", status="correct" if number % 3 else "wrong", shown="A", letter="A",
-        method="strict", started="2026-01-01T00:00:00+00:00", seconds=1.5, reply="I computed it. <<< A >>>",
+        backend=agent, mode="no-tools", status="correct" if right else "wrong", shown=letter, letter=letter,
+        method="strict", started="2026-01-01T00:00:00+00:00", seconds=1.5, reply=f"I computed it. <<< {letter} >>>",
         transcript=f"logs/{RUN}/{number}",
     )  # fmt: skip
 
@@ -56,14 +60,34 @@ def fill(home: Path, made_of: list[Question], count: int) -> None:
     for path in (bank, run):
         path.parent.mkdir(parents=True, exist_ok=True)
     (home / "db" / "tapes").symlink_to(home.parent / "db" / "tapes")
+    # Line by line: a child's peak memory begins with what this process holds.
+    digest = hashlib.sha256()
     with bank.open("wb") as questions, run.open("wb") as attempts:
         for number in range(count):
             base = made_of[number % len(made_of)]
             stem = f"{base.stem}\n(variant {number})"
             one = msgspec.structs.replace(base, stem=stem, id=question_id(stem, base.options))
-            questions.write(to_line(one))
+            line = to_line(one)
+            digest.update(line)
+            questions.write(line)
             for agent in AGENTS:
-                attempts.write(attempt_line(attempt(one.id, agent, number)))
+                attempts.write(attempt_line(attempt(one.id, one.answer, agent, number)))
+    noted = home / "db" / "summary" / f"{RUN}.manifest.json"
+    noted.parent.mkdir()
+    noted.write_bytes(encoded(manifest(bank, digest.hexdigest(), count)))
+
+
+def manifest(bank: Path, sha256: str, count: int) -> Manifest:
+    """What `bench run` notes of such a run, as far as the tools look at it."""
+    session = Session(
+        started="2026-01-01T00:00:00+00:00", process=1, command=("bench", "run"), versions={}, agents=(), host={},
+        isolation={}, running={}, ended="2026-01-02T00:00:00+00:00", outcome="done",
+    )  # fmt: skip
+    return Manifest(
+        run=RUN, given={}, settings=Settings(agents=AGENTS), questions_sha256="", questions=count,
+        files=(QuestionFile(path=str(bank), sha256=sha256, questions=count),), planned=3 * count, prompts_sha256="",
+        tapes={}, sessions=(session,),
+    )  # fmt: skip
 
 
 def measured(home: Path, *words: str) -> tuple[float, float]:
@@ -83,7 +107,7 @@ def append_ms(home: Path, times: int = 300) -> float:
     path = home / "db" / "attempts" / f"{RUN}.jsonl"
     took = []
     for number in range(times):
-        line = attempt_line(attempt(f"{number:064x}", "new", number))
+        line = attempt_line(attempt(f"{number:064x}", "A", "new", number))
         begun = time.perf_counter()
         store.append_line(path, line)
         took.append(time.perf_counter() - begun)

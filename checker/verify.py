@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -70,7 +69,6 @@ def decode(file: str, number: int, data: bytes) -> Line:
     where = f"{file}, line {number}"
     try:
         fields = parse_json(data, where)
-        _check_unicode(fields, data, where)
         question = None if _is_published(fields) else to_question(fields, where)
     except RecordError as error:
         return Line(file, number, None, str(error).removeprefix(f"{where}: "), unreadable=True)
@@ -85,15 +83,6 @@ def decode(file: str, number: int, data: bytes) -> Line:
 
 def _is_published(fields: Any) -> bool:
     return isinstance(fields, dict) and is_published(fields)
-
-
-def _check_unicode(fields: Any, data: bytes, where: str) -> None:
-    r"""Refuse half characters (``\ud800``): no file or terminal could show them."""
-    if b"\\ud" in data.lower():
-        try:
-            json.dumps(fields, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise RecordError(f"{where}: the text holds half a character (a lone surrogate)") from None
 
 
 class Checker:

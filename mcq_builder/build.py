@@ -205,6 +205,11 @@ def _bundled(
 ) -> Bank:
     """A bank of bundles: the strategies in turn, templates of the tiers in turn, until the number is reached."""
     names = [name for row in zip_longest(*settings.templates().values()) for name in row if name]
+    if len(names) < settings.bundle:
+        raise UsageError(
+            f"--bundle {settings.bundle} asks {settings.bundle} different templates of the same worlds; --template and "
+            f"--difficulty leave {len(names)}"
+        )
     bank = Bank([], settings.num_questions)
     streams = [asker.bundles(names, settings.bundle) for asker in of.values() if isinstance(asker, HiddenAsker)]
     seen: set[str] = set()

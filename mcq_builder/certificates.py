@@ -61,6 +61,8 @@ def certificate_problem(record: Question, secret: bytes | None = None, base: Tap
         return "the id is not that of the text"
     if record.question != question_text(record.stem, record.options):
         return "the question is not made of its stem and options"
+    if len(set(record.options.values())) < len(record.options):
+        return "two options are equal"
     if not 8 <= record.certificate.valid <= record.certificate.worlds:
         return "the certificate counts fewer worlds than a question needs"
     if by_text_alone(record):
@@ -97,6 +99,8 @@ def _private_problem(record: Question, base: Tape | None) -> str | None:
     places = private.option_worlds
     if set(places) != set(record.options):
         return "an option names no world"
+    if len(_days(record)) != record.tape.rows:  # before worlds of any length are made
+        return "the window is not that of the record's bars"
     tapes = dict(zip(places, _tapes(record, list(places.values()), base), strict=True))
     if tapes[record.answer].sha256 != record.tape.sha256:
         return "the record's bars are not those of the key's world"
@@ -129,9 +133,13 @@ def _draw_problem(record: Question, of: Mapping[str, Context]) -> str | None:
 def _tapes(record: Question, places: list[int], base: Tape | None) -> list[Tape]:
     private = record.private
     assert private is not None
-    days = business_days(record.config["start_date"], record.config["end_date"])
+    days = _days(record)
     seeds = [private.seeds[place] for place in places]
     return worlds(private.kind, seeds, record.config["symbol"], days, _base(record, base))
+
+
+def _days(record: Question) -> list[str]:
+    return business_days(record.config["start_date"], record.config["end_date"])
 
 
 def _base(record: Question, given: Tape | None) -> Tape | None:

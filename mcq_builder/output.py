@@ -18,10 +18,12 @@ from backtrader_bench import __version__, store
 from backtrader_bench.errors import RecordError, StoreError
 from backtrader_bench.market import pins
 from backtrader_bench.mcq_builder.refs import tape_ref
+from backtrader_bench.mcq_builder.secret import OWN
 from backtrader_bench.mcq_builder.seeds import DRAWN
-from backtrader_bench.records import parse_json, to_line
+from backtrader_bench.records import BANK_VERSION, parse_json, to_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from backtrader_bench.market.tape import Tape
@@ -48,6 +50,13 @@ def manifest_path(bank: Path) -> Path:
     return bank.with_name(bank.name.removesuffix(".jsonl") + ".manifest.json")
 
 
+def check_place(path: Path, inputs: Iterable[Path]) -> None:
+    """Refuse a place for a bank, before it is built: as :func:`store.check_target`, of bank and manifest."""
+    inputs = [*inputs, store.home() / "db" / OWN]
+    for output in (path, manifest_path(path)):
+        store.check_target(output, inputs)
+
+
 def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[str], *, force: bool) -> str:
     """Pin the tape, then write bank and manifest; says ``written`` or, for the same bytes as before, ``unchanged``.
 
@@ -65,7 +74,9 @@ def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[
     # The bank first: one without its manifest is made whole by the same command again, the reverse would mislead.
     if not same:
         store.replace_file(path, lines)
-    store.replace_file(manifest_path(path), json.dumps(about, indent=2).encode() + b"\n")
+    # The command line may name files in bytes that are no text.
+    text = json.dumps(about, ensure_ascii=False, indent=2)
+    store.replace_file(manifest_path(path), text.encode(errors="replace") + b"\n")
     return "unchanged" if same else "written"
 
 
@@ -89,6 +100,7 @@ def manifest(
 ) -> dict[str, Any]:
     """When, by what and from what a bank was made, and what was left out."""
     return {
+        "schema_version": BANK_VERSION,
         "file": path.name,
         "sha256": hashlib.sha256(lines).hexdigest(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

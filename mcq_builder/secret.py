@@ -12,12 +12,14 @@ from random import Random
 from backtrader_bench import store
 from backtrader_bench.errors import StoreError, UsageError
 
+OWN = "secret.key"
+"""The store's secret, in ``db``."""
 log = logging.getLogger(__name__)
 
 
 def own_secret() -> bytes:
-    """The store's secret (``db/secret``, readable by its owner alone), made on first use."""
-    path = store.home() / "db" / "secret.key"
+    """The store's secret (``db/secret.key``, readable by its owner alone), made on first use."""
+    path = store.home() / "db" / OWN
     if not path.exists():
         store.folder("mcq")  # makes db
         with store.lock(path, wait=10.0):

@@ -8,6 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from backtrader_bench import arguments
+from backtrader_bench.arguments import Number, OneOf, Whole, flag, shown
 from backtrader_bench.backtest.result import Sizing
 from backtrader_bench.backtest.strategies import REGISTRY, Params, strategy_named
 from backtrader_bench.errors import RecordError, StoreError, UsageError
@@ -36,46 +38,12 @@ _MOST_CONFIG_BYTES = 1_000_000
 ALIASES = {"strategy_name": "strategy", "difficulty_levels": "difficulty"}
 
 
-def number(low: float, high: float, *, above: bool = False) -> Callable[[str, Any], float]:
-    """A check for a number from ``low`` (or above it) to ``high``."""
-
-    def check(name: str, value: Any) -> float:
-        ok = isinstance(value, int | float) and not isinstance(value, bool)
-        if not ok or not (low < value if above else low <= value) or not value <= high:
-            bound = "above" if above else "from"
-            raise UsageError(f"{name} is {value!r}; it must be a number {bound} {low:g} up to {high:g}")
-        return float(value)
-
-    return check
-
-
-def integer(low: int, high: int) -> Callable[[str, Any], int]:
-    """A check for an integer from ``low`` to ``high``."""
-
-    def check(name: str, value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise UsageError(f"{name} is {value!r}; it must be an integer from {low} to {high}")
-        return value
-
-    return check
-
-
-def one_of(*allowed: str) -> Callable[[str, Any], str]:
-    """A check for one of some words."""
-
-    def check(name: str, value: Any) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(filter(None, allowed))}")
-        return value
-
-    return check
-
-
 def text(name: str, value: Any) -> str:
     """A check for a text that is not empty."""
-    if not isinstance(value, str) or not value.strip():
-        raise UsageError(f"{name} is {value!r}; it must be a text")
-    return value.strip()
+    found = arguments.text(name, value).strip()
+    if not found:
+        raise UsageError(f"{name} is {shown(value)}; it must be a text")
+    return found
 
 
 def symbol(name: str, value: Any) -> str:
@@ -131,7 +99,7 @@ def iso_date(name: str, value: Any) -> str | None:
             return value
     except ValueError:
         pass
-    raise UsageError(f"{name} is {value!r}; it must be a date written YYYY-MM-DD")
+    raise UsageError(f"{name} is {shown(value)}; it must be a date written YYYY-MM-DD")
 
 
 def words(allowed: tuple[str, ...], everything: str) -> Callable[[str, Any], tuple[str, ...]]:
@@ -140,7 +108,7 @@ def words(allowed: tuple[str, ...], everything: str) -> Callable[[str, Any], tup
     def check(name: str, value: Any) -> tuple[str, ...]:
         given = value.split(",") if isinstance(value, str) else value
         if not isinstance(given, list | tuple) or not all(isinstance(word, str) for word in given):
-            raise UsageError(f"{name} is {value!r}; it must be a list of {', '.join(allowed)}")
+            raise UsageError(f"{name} is {shown(value)}; it must be a list of {', '.join(allowed)}")
         split = [word.strip() for entry in given for word in entry.split(",") if word.strip()]
         if everything in split:
             return allowed
@@ -160,13 +128,7 @@ def _tiers(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _seed(name: str, value: Any) -> int:
-    return drawn_seed() if value == RANDOM else integer(0, 2**63 - 1)(name, value)
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise UsageError(f"{name} is {value!r}; it must be true or false")
-    return value
+    return drawn_seed() if value == RANDOM else Whole(0, 2**63 - 1)(name, value)
 
 
 def _params(name: str, value: Any) -> dict[str, Any]:
@@ -178,7 +140,7 @@ def _params(name: str, value: Any) -> dict[str, Any]:
         except RecordError as error:
             raise UsageError(str(error)) from None
     if not isinstance(value, dict):
-        raise UsageError(f'{name} is {value!r}; it must be a JSON object such as {{"pfast": 12, "pslow": 40}}')
+        raise UsageError(f'{name} is {shown(value)}; it must be a JSON object such as {{"pfast": 12, "pslow": 40}}')
     return value
 
 
@@ -200,20 +162,20 @@ SETTINGS: dict[str, Setting] = {
     "data": Setting("auto", source, "auto, bundled, synthetic[:REGIME[:SEED]], csv:PATH or yfinance"),
     "start_date": Setting(None, iso_date, "first day of the window, YYYY-MM-DD; empty: from the source's first bar"),
     "end_date": Setting(None, iso_date, "first day after the window, YYYY-MM-DD; empty: to the source's last bar"),
-    "initial_cash": Setting(50_000.0, number(0, 1e12, above=True), "dollars in the account at the start"),
-    "commission_rate": Setting(0.001, number(0, 0.5), "share of traded value charged on each side; 0.001 is 0.1%"),
-    "stake": Setting(1000, integer(1, 10**9), "most shares of one buy (sizing capped), or shares of every buy (fixed)"),
-    "sizing": Setting("capped", one_of(*get_args(Sizing)), "capped: 95% of the cash, at most the stake; or fixed"),
+    "initial_cash": Setting(50_000.0, Number(0, 1e12, above=True), "dollars in the account at the start"),
+    "commission_rate": Setting(0.001, Number(0, 0.5), "share of traded value charged on each side; 0.001 is 0.1%"),
+    "stake": Setting(1000, Whole(1, 10**9), "most shares of one buy (sizing capped), or shares of every buy (fixed)"),
+    "sizing": Setting("capped", OneOf(get_args(Sizing)), "capped: 95% of the cash, at most the stake; or fixed"),
     "strategy": Setting(("sma_crossover",), words(tuple(REGISTRY), "all"), "strategies to ask about, or all"),
     "strategy_params": Setting({}, _params, "JSON object of parameters, or of such objects by strategy"),
-    "num_questions": Setting(30, integer(1, MOST_QUESTIONS), "how many questions, split evenly over the tiers"),
+    "num_questions": Setting(30, Whole(1, MOST_QUESTIONS), "how many questions, split evenly over the tiers"),
     "seed": Setting(42, _seed, "the same settings and seed give the same bytes; random: one that can't be guessed"),
     "difficulty": Setting(tuple(TIERS), _tiers, "easy, medium, hard, all or a comma list"),
     "template": Setting((), _templates, "only these templates; empty: all of the tiers"),
-    "all_templates": Setting(False, _flag, "one question of every template, instead of a number"),
-    "worlds": Setting("", one_of("", "resampled"), "resampled: hide a real tape behind worlds drawn from its blocks"),
-    "scheme": Setting("", one_of("", *SCHEMES), "siblings, diagnostic, ladder or published; empty: by the data"),
-    "bundle": Setting(0, integer(0, 12), "questions that share their four hidden worlds; 0: none do"),
+    "all_templates": Setting(False, flag, "one question of every template, instead of a number"),
+    "worlds": Setting("", OneOf(("", "resampled")), "resampled: hide a real tape behind worlds drawn from its blocks"),
+    "scheme": Setting("", OneOf(("", *SCHEMES)), "siblings, diagnostic, ladder or published; empty: by the data"),
+    "bundle": Setting(0, Whole(0, 12), "questions that share their four hidden worlds; 0: none do"),
 }  # fmt: skip
 
 

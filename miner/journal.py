@@ -137,9 +137,10 @@ class Journal:
         if not path.exists():
             return {}
         try:
-            found = parse_json(path.read_bytes(), str(path))
-        except (OSError, RecordError) as error:
-            log.warning("warning: %s; the attempt starts again", error)
+            # Not as records are read: what programs printed is in it, half characters and all, and is judged as it was.
+            found = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError) as error:
+            log.warning("warning: %s: %s; the attempt starts again", path, error)
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -175,9 +176,13 @@ def new_run(when: datetime, attempts: int, name: str) -> str:
 
 
 def write_session(session: SessionFile) -> None:
-    """Put ``session.json`` in its place."""
-    data = json.dumps(msgspec.to_builtins(session), ensure_ascii=False, indent=2).encode() + b"\n"
-    store.replace_file(names.logs_path(session.run) / "session.json", data)
+    """Put ``session.json`` in its place. RecordError: it holds what couldn't be read again."""
+    path = names.logs_path(session.run) / "session.json"
+    text = json.dumps(msgspec.to_builtins(session), ensure_ascii=False, indent=2, allow_nan=False)
+    # A command line may name files in bytes that are no text.
+    data = text.encode(errors="replace") + b"\n"
+    _session(data, path)
+    store.replace_file(path, data)
 
 
 def read_session(run: str) -> SessionFile:
@@ -185,9 +190,14 @@ def read_session(run: str) -> SessionFile:
     name = run_named(run)
     path = names.logs_path(name) / "session.json"
     try:
-        fields = parse_json(path.read_bytes(), str(path))
+        data = path.read_bytes()
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}; the session never got so far") from None
+    return _session(data, path)
+
+
+def _session(data: bytes, path: Path) -> SessionFile:
+    fields = parse_json(data, str(path))
     version = fields.get("schema_version") if isinstance(fields, dict) else None
     if version != SESSION_VERSION or isinstance(version, bool):
         raise RecordError(f"{path}: schema_version {version!r} is unknown; this version reads {SESSION_VERSION}")

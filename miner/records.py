@@ -120,7 +120,9 @@ class ReviewLine(msgspec.Struct, frozen=True, kw_only=True):
 
 def to_line(record: Line | ReviewLine) -> bytes:
     """The record as one line, newline included."""
-    return json.dumps(msgspec.to_builtins(record), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    text = json.dumps(msgspec.to_builtins(record), ensure_ascii=False, allow_nan=False)
+    # Reasons are what people and models wrote: half a character in one must not cost the line.
+    return text.encode(errors="replace") + b"\n"
 
 
 def read_line(line: bytes, where: str) -> Line:

@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from backtrader_bench import __version__, store
+from backtrader_bench import __version__, bounds, store
 from backtrader_bench.agents import process, workspace
 from backtrader_bench.agents.ask import AskCancelled
 from backtrader_bench.agents.runs import names
 from backtrader_bench.agents.runs.budget import Caps, reached
+from backtrader_bench.arguments import hold, instance, optional
 from backtrader_bench.errors import LockedError
 from backtrader_bench.miner import asking, journal, ledger, report
 from backtrader_bench.miner.asking import Asker
@@ -71,6 +72,10 @@ class Limits:
 
     until_accepted: int | None = None
     caps: Caps = field(default_factory=Caps)
+
+    def __post_init__(self) -> None:
+        """UsageError: a limit that can't be."""
+        hold(self, {"until_accepted": optional(bounds.ACCEPTED), "caps": instance("Caps", lambda: Caps)})
 
 
 class Ending(Exception):
@@ -119,9 +124,7 @@ def begin(settings: Settings, name: str) -> SessionFile:
     try:
         journal.write_session(session)
     except BaseException:
-        # A name without a session would only stand in the way.
-        with suppress(OSError):
-            names.logs_path(run).rmdir()
+        names.let_go(run)
         raise
     return session
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from backtrader_bench import arguments, bounds
 from backtrader_bench.errors import UsageError
 from backtrader_bench.miner.categories import CATEGORIES
 
@@ -71,12 +72,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def settings_of(given: Mapping[str, Any]) -> Settings:
-    """Settings from those given, defaults for the rest. UsageError: a combination that means nothing.
+    """Settings from those given, defaults for the rest. UsageError: one that can't be, or that means nothing.
 
     ``given`` may hold ``generator_model``, ``no_tools_model`` and ``with_tools_model`` beside the fields, which go to
     the agents without a model of their own.
     """
-    fields = {name: given[name] for name in Settings.__struct_fields__ if given.get(name) is not None}
+    given = arguments.settings(given, bounds.MINE)
+    fields = {name: given[name] for name in Settings.__struct_fields__ if name in given}
     for role in ("generator", "with_tools"):
         if model := given.get(f"{role}_model"):
             name = f"{role}_agent"
@@ -126,8 +128,6 @@ def _check(found: Settings) -> None:
         raise UsageError("--category other: the offline generator has nothing else")
     if found.second_verifier == OFFLINE or OFFLINE in (*found.no_tools_agents, found.with_tools_agent):
         raise UsageError("offline is a generator; offline solvers are guesser, oracle and scripted")
-    if found.choice_perturbations < 3:
-        raise UsageError("--choice-perturbations: three wrong options need at least 3")
 
 
 def safe_name(name: str | None) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backtrader_bench.agents.exports import canary as canaries
+from backtrader_bench.errors import UsageError
 from backtrader_bench.records import LETTERS, MINED, is_published
 from backtrader_bench.templates.prompts import OPTION, stem_of_published, user_text
 from backtrader_bench.templates.render import INTRODUCTION
@@ -108,9 +109,18 @@ TAKEN = frozenset((
 """What files of exports call something else by, and the tools that load them."""
 
 
+LONGEST_NAME = 100
+"""Characters of a task's name, which parts of files' names are made of."""
+
+
 def task_name(text: str) -> str:
     """``text`` as tasks, and the files and functions that hold them, can be called: lower case letters, digits and
-    underscores; after ``bench_`` where it is no name in Python, or one that means something else there."""
+    underscores; after ``bench_`` where it is no name in Python, or one that means something else there.
+
+    UsageError: it is too long for that.
+    """
+    if len(text) > LONGEST_NAME:
+        raise UsageError(f"--name {text[:20]!r}... has {len(text):,} characters; {LONGEST_NAME} are the most")
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "backtrader_bench"
     other = name in TAKEN or name in dir(builtins) or name in sys.stdlib_module_names or keyword.iskeyword(name)
     return f"bench_{name}" if other or name[0].isdigit() else name

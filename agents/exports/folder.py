@@ -49,8 +49,9 @@ def _mark(name: str) -> str:
     return hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
 
 
-def check_place(folder: Path, *, force: bool) -> str | None:
-    """StoreError or UsageError when no export can be written there; nothing is changed.
+def check_place(folder: Path, inputs: Iterable[Path], *, force: bool) -> str | None:
+    """StoreError or UsageError when no export can be written there, or would replace one of ``inputs``; nothing is
+    changed.
 
     What :func:`write` may replace: the hash of the manifest that stands there, None where nothing does.
     """
@@ -68,7 +69,26 @@ def check_place(folder: Path, *, force: bool) -> str | None:
         raise UsageError(f"{folder} holds an export; --force replaces it, or name another folder")
     if strangers := _strangers(folder):
         raise UsageError(f"{folder} holds {strangers[0]}, which is not of the export; move it away first")
+    for name in names_in(folder):
+        if _holds_keys(folder / name):
+            raise UsageError(f"{folder} holds {name}, and sealed keys are never replaced; move them away first")
+    for one in inputs:
+        if lies_in(one, folder):
+            raise UsageError(f"{one} lies in {folder}, which would be replaced; name another folder")
     return _standing(folder)
+
+
+def _holds_keys(path: Path) -> bool:
+    try:
+        return path.is_file() and store.holds_sealed_keys(path)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from None
+
+
+def lies_in(path: Path, folder: Path) -> bool:
+    """Whether a path, its links followed, is ``folder`` or leads into it."""
+    inside, outside = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
+    return inside == outside or outside in inside.parents
 
 
 def _standing(folder: Path) -> str | None:
@@ -97,9 +117,13 @@ def _is_export(folder: Path) -> bool:
 
 def _strangers(folder: Path) -> list[str]:
     known = {MANIFEST, *read_manifest(folder)["files"]}
-    there = (str(one.relative_to(folder)) for one in folder.rglob("*") if not one.is_dir())
     # Tools leave their byte code beside a task file.
-    return sorted(name for name in there if name not in known and "__pycache__" not in name)
+    return [name for name in names_in(folder) if name not in known and "__pycache__" not in name]
+
+
+def names_in(folder: Path) -> list[str]:
+    """All that is in a folder and is none, by names relative to it, sorted."""
+    return sorted(str(one.relative_to(folder)) for one in folder.rglob("*") if not one.is_dir())
 
 
 def write(
@@ -201,6 +225,16 @@ def changed_files(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def added_files(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
+    """Names of files that the manifest doesn't list. What tools leave (byte code) and what they hide is passed over:
+    the names of both begin with a point or stand in a folder that says so."""
+    known = {MANIFEST, *manifest["files"]}
+    return [
+        name for name in names_in(folder)
+        if name not in known and not any(part.startswith(".") or part == "__pycache__" for part in Path(name).parts)
+    ]  # fmt: skip
+
+
 def write_sealed(path: Path, data: bytes) -> None:
     """The sealed keys, readable by their owner alone. StoreError: something stands there, or the disk."""
     try:
@@ -226,8 +260,7 @@ def check_sealed_place(path: Path, folder: Path, *, belongs: bool) -> None:
 
     ``belongs``: whether what is there may be of use to somebody.
     """
-    inside, outside = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
-    if outside == inside or outside in inside.parents:
+    if lies_in(path, folder):
         raise UsageError(f"--sealed {path} lies in the export's folder, which is to hold no key; name another place")
     if path.exists() or path.is_symlink():
         orphan = "" if belongs else (
@@ -236,3 +269,14 @@ def check_sealed_place(path: Path, folder: Path, *, belongs: bool) -> None:
         )  # fmt: skip
         raise StoreError(f"{path} exists: sealed keys are never replaced; move it away or name another place{orphan}")
     store.check_target(path)
+
+
+def check_bank_place(path: Path, sealed: Path, folder: Path, *, force: bool) -> None:
+    """UsageError, StoreError: a bank with its keys can't be put there: it lies in the export, is one of the files that
+    it is made of, or something is there and ``force`` is not given."""
+    if lies_in(path, folder):
+        raise UsageError(f"{path} lies in the export's folder, which is to hold no key; name another place")
+    read_manifest(folder)  # what is no export is not searched
+    store.check_target(path, [sealed, *(folder / name for name in names_in(folder))])
+    if path.exists() and not force:
+        raise StoreError(f"{path} exists; --force replaces it, or name another file")

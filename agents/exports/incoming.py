@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import zipfile
 import zlib
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from backtrader_bench.attempts import Cost, ErrorKind, Failure, ToolCall, Usage
 from backtrader_bench.errors import BenchError, MissingError, RecordError, StoreError
-from backtrader_bench.records import LETTERS
+from backtrader_bench.records import LETTERS, mended, mended_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -149,11 +150,14 @@ def _log_fields(path: Path) -> Any:
     if not zipfile.is_zipfile(path):
         # Inspect writes NaN for values that aren't numbers, which is fine in what isn't read here.
         try:
-            return json.loads(path.read_bytes())
-        except (ValueError, RecursionError) as error:
-            raise RecordError(f"{path}: not JSON: {error}") from None
+            data = path.read_bytes()
+        except OSError as error:
+            raise StoreError(f"cannot read {path}: {error.strerror}") from None
+        return mended_json(data, str(path))
     try:
         return _unzipped(path)
+    except RecordError as error:
+        raise RecordError(f"{path}: this is no whole Inspect log: {error}") from None
     except NotImplementedError:  # a compression that this Python's zipfile doesn't know
         return _by_inspect(path)
     except (
@@ -164,11 +168,11 @@ def _log_fields(path: Path) -> Any:
 
 def _unzipped(path: Path) -> Any:
     with zipfile.ZipFile(path) as file:
-        fields = json.loads(file.read("header.json"))
+        fields = mended_json(file.read("header.json"), "header.json")
         if not isinstance(fields, dict):
             raise ValueError("its header is no object")
         names = sorted(name for name in file.namelist() if name.startswith("samples/"))
-        fields["samples"] = [json.loads(file.read(name)) for name in names]
+        fields["samples"] = [mended_json(file.read(name), name) for name in names]
     return fields
 
 
@@ -181,7 +185,7 @@ def _by_inspect(path: Path) -> Any:
         log = read_eval_log(str(path))
     except Exception as error:  # the library says in many ways that a file is broken
         raise RecordError(f"{path}: Inspect can't read it: {error}") from error
-    return json.loads(log.model_dump_json(exclude_none=True))
+    return mended_json(log.model_dump_json(exclude_none=True).encode(errors="replace"), str(path))
 
 
 def _sample(sample: Any, model: str, where: str) -> Heard:
@@ -288,7 +292,7 @@ def _lm_eval(path: Path, model: str | None) -> Log:
         for one in _doc(fields, name, where):
             # A line a filter: the reply is the same in each.
             heard.setdefault((one.question, one.epoch), one)
-    task = path.stem.removeprefix("samples_").rsplit("_", 1)[0]
+    task = mended(path.stem).removeprefix("samples_").rsplit("_", 1)[0]
     version = name_of(about.get("lm_eval_version"), "version", f"the results beside {path}")
     created = _when(about.get("date"), f"the results beside {path}", lambda stamp: datetime.fromtimestamp(stamp, UTC))
     return Log("lm-eval", task, version, created, tuple(heard.values()))
@@ -296,10 +300,7 @@ def _lm_eval(path: Path, model: str | None) -> Log:
 
 def _lm_line(line: bytes, where: str) -> Any:
     """A line of samples: likelihoods may be infinite, and NaN, which is none, reads as null."""
-    try:
-        return json.loads(line, parse_constant=lambda name: None if name == "NaN" else float(name))
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{where}: not JSON: {error}") from None
+    return mended_json(line, where, lambda name: None if name == "NaN" else float(name))
 
 
 def _results_beside(path: Path) -> dict[str, Any]:
@@ -311,8 +312,8 @@ def _results_beside(path: Path) -> dict[str, Any]:
     if len(found) != 1:
         return {}
     try:
-        fields = json.loads(found[0].read_bytes())
-    except (OSError, ValueError, RecursionError):
+        fields = mended_json(found[0].read_bytes(), str(found[0]))
+    except (OSError, RecordError):
         return {}
     return fields if isinstance(fields, dict) else {}
 
@@ -324,7 +325,7 @@ def _doc(fields: Any, model: str, where: str) -> Iterator[Heard]:
             raise RecordError(f"{where}: the document names no question id; export the task with bench export lm-eval")
         options = _options(doc.get("choices"), where)
         verdict = next((bool(fields[name]) for name in ("exact_match", "acc") if name in fields), None)
-        for epoch, text in enumerate(_replies(responses), 1):
+        for epoch, text in enumerate(_replies(responses, f"{where} (question {doc['id'][:12]})"), 1):
             yield Heard(question=doc["id"], model=model, text=text, options=options, epoch=epoch,
                         their_verdict=verdict, where=where)  # fmt: skip
     except BenchError:
@@ -333,12 +334,26 @@ def _doc(fields: Any, model: str, where: str) -> Iterator[Heard]:
         raise RecordError(f"{where}: not as lm_eval writes samples: {type(error).__name__} {error}") from None
 
 
-def _replies(responses: Any) -> list[str]:
-    """The texts of a document, one a repeat; of likelihoods a text that names the likeliest letter."""
+def _replies(responses: Any, where: str) -> list[str]:
+    """The texts of a document, one a repeat; of likelihoods a text that names the likeliest letter, where one is."""
     if len(responses) == 4 and all(isinstance(one[0], list) for one in responses):
-        likelihoods = [float(one[0][0]) for one in responses]
-        best = LETTERS[likelihoods.index(max(likelihoods))]
+        likelihoods = [_likelihood(one[0][0], letter, where) for letter, one in zip(LETTERS, responses, strict=True)]
+        largest = max(likelihoods)
+        best = [letter for letter, value in zip(LETTERS, likelihoods, strict=True) if value == largest]
         said = ", ".join(f"{letter} {value:.6g}" for letter, value in zip(LETTERS, likelihoods, strict=True))
-        return [f"(log-likelihoods of the letters: {said})\n<<< {best} >>>"]
+        # None that is the likeliest alone is no answer, whatever letter comes first.
+        answer = f"<<< {best[0]} >>>" if len(best) == 1 else "(several are the largest)"
+        return [f"(log-likelihoods of the letters: {said})\n{answer}"]
     (texts,) = responses
     return [str(text) for text in texts]
+
+
+def _likelihood(value: Any, letter: str, where: str) -> float:
+    """A log-likelihood as lm_eval logs it, a number or its text; RecordError for none, NaN included."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if math.isnan(found):
+        raise RecordError(f"{where}: the log-likelihood of {letter} is no number")
+    return found

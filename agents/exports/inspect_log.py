@@ -69,7 +69,7 @@ def export(
         raise UsageError(f"{found.manifest.run}: no attempt is stored yet")
     targets = _targets(output, found.manifest.run, agents)
     for path in targets.values():
-        store.check_target(path)
+        store.check_target(path, [*question_files, *read.files_of(found.manifest)])
         if path.exists() and not force:
             raise StoreError(f"{path} exists; --force replaces it, or name another file")
     facts = questions.find([found.manifest], {one.question_id for one in standing}, question_files).facts

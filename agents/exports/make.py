@@ -24,7 +24,7 @@ from backtrader_bench.agents.exports.content import Content, canary_of, entry_of
 from backtrader_bench.agents.runs.questions import asking, read_questions
 from backtrader_bench.errors import BenchError, RecordError
 from backtrader_bench.market import pins
-from backtrader_bench.records import parse_json
+from backtrader_bench.records import parse_json, public_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -83,7 +83,8 @@ def export(wish: Wish) -> Made:
     UsageError, StoreError, RecordError: the input, or the place. MissingError: bars are not found.
     """
     folders.sweep(wish.folder)
-    replaces = folders.check_place(wish.folder, force=wish.force)
+    inputs = [*wish.files, *([wish.data] if wish.data else [])]
+    replaces = folders.check_place(wish.folder, inputs, force=wish.force)
     sealed_path = _sealed_path(wish)
     if sealed_path is not None:
         folders.check_sealed_place(sealed_path, wish.folder, belongs=_belongs(sealed_path, wish.folder))
@@ -134,7 +135,7 @@ def _content(wish: Wish, asked: Sequence[Asking], canary: str) -> tuple[Content,
     if wish.answers:
         entries: list[Entry] = [entry_of(one) for one in asked]
         return Content(tuple(entries), task_name(wish.name), canary, sealed=False), []
-    entries = sorted((entry_of(one, sealing.public_record(one.record)) for one in asked), key=lambda entry: entry.id)
+    entries = sorted((entry_of(one, public_part(one.record)) for one in asked), key=lambda entry: entry.id)
     sealed = [sealing.seal(one, place, secrets.token_hex(32)) for place, one in enumerate(asked)]
     sealed.sort(key=lambda one: one.id)
     return Content(tuple(entries), task_name(wish.name), canary, sealed=True), sealed
@@ -223,7 +224,7 @@ def reveal(sealed_path: Path, folder: Path) -> Revealed:
     if not isinstance(promised, dict):
         raise RecordError(f"{folder}: this export has its keys with it; there is nothing to reveal")
     sealed = sealing.read_sealed(store.read_lines(sealed_path), str(sealed_path))
-    changed = folders.changed_files(folder, manifest)
+    changed = [*_odd_claims(manifest, promised), *folders.changed_files(folder, manifest)]
     if any(line.startswith(PUBLIC) for line in changed):
         return sealing.Revealed(len(sealed), tuple(changed))
     public = {}
@@ -234,11 +235,21 @@ def reveal(sealed_path: Path, folder: Path) -> Revealed:
     if changed or found.problems:
         return sealing.Revealed(found.questions, (*changed, *found.problems))
     unlike = tuple(_unlike(folder, manifest, [asking(parse_json(line, PUBLIC), PUBLIC) for line in found.bank], public))
-    if manifest.get("version") == __version__:
-        return sealing.Revealed(found.questions, unlike) if unlike else found
+    if unlike and manifest.get("version") == __version__:
+        return sealing.Revealed(found.questions, unlike)
     # Another version may well write other words around the same questions.
     hint = f"; it says that backtrader-bench {str(manifest.get('version'))[:20]} wrote it, this is {__version__}"
-    return dataclasses.replace(found, notes=tuple(f"{line}{hint}" for line in unlike))
+    more = tuple(f"{name} is not of the export, and nobody answers for what it says"
+                 for name in folders.added_files(folder, manifest))  # fmt: skip
+    return dataclasses.replace(found, unsure=tuple(f"{line}{hint}" for line in unlike), notes=more)
+
+
+def _odd_claims(manifest: Mapping[str, Any], promised: Mapping[str, Any]) -> Iterator[str]:
+    """What a manifest says of itself and a sealed export doesn't."""
+    if manifest.get("questions") != len(promised):
+        yield f"{folders.MANIFEST} says {str(manifest.get('questions'))[:20]} questions and commits to {len(promised)}"
+    if manifest.get("keys") != "sealed":
+        yield f"{folders.MANIFEST} says that the keys are {str(manifest.get('keys'))[:20]!r}, not 'sealed'"
 
 
 def _unlike(

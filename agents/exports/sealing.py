@@ -20,15 +20,15 @@ from backtrader_bench.mcq_builder.audit.bank import Bank
 from backtrader_bench.mcq_builder.audit.items import item_of
 from backtrader_bench.mcq_builder.seeds import DRAWN
 from backtrader_bench.records import (
+    COMMON_FIELDS,
     MINED,
-    PRIVATE_FIELDS,
-    Question,
     is_published,
     parse_json,
     public_part,
     to_line,
     to_question,
 )
+from backtrader_bench.store import SEALED_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,33 +37,8 @@ if TYPE_CHECKING:
     from backtrader_bench.mcq_builder.audit.items import Item
 
 SEALED_VERSION = 1
-SEALED_KIND = "backtrader-bench sealed keys"
 SEEDED = ("ladder", "published")
 """Schemes whose keys follow from the build's seed; with hidden worlds they are drawn under a secret."""
-_COMMON = (
-    "question", "benchmark", "author", "type", "difficulty", "strategy_name", "strategy_params", "config",
-)  # fmt: skip
-# Labels are free words, of people and of the miner: whatever they say is not needed to ask the question.
-_PUBLIC = frozenset(Question.__struct_fields__) - frozenset(PRIVATE_FIELDS) - {"labels"}
-_CONFIG = (
-    "symbol", "start_date", "end_date", "initial_cash", "commission_rate", "stake", "sizing", "periods_per_year",
-    "strategy_name", "strategy_params", "difficulty_levels",
-)  # fmt: skip
-_INNER = {
-    "config": _CONFIG,
-    "tape": ("sha256", "source", "rows", "first", "last"),
-    "certificate": ("worlds", "valid", "text_sha256", "commitment"),
-}
-
-
-def public_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a record that tell nothing of its key: those known to, all others stay behind."""
-    names = _COMMON if is_published(record) else _PUBLIC
-    public = {name: value for name, value in public_part(record).items() if name in names}
-    for name, inner in _INNER.items():
-        if isinstance(public.get(name), dict):
-            public[name] = {key: value for key, value in public[name].items() if key in inner}
-    return public
 
 
 class Sealed(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +55,7 @@ class Sealed(msgspec.Struct, frozen=True, kw_only=True):
 
 def seal(asked: Asking, place: int, nonce: str) -> Sealed:
     """What stays behind of a question."""
-    public = public_record(asked.record)
+    public = public_part(asked.record)
     rest = {name: value for name, value in asked.record.items() if name not in public or public[name] != value}
     return Sealed(id=asked.id, place=place, nonce=nonce, rest=rest)
 
@@ -130,8 +105,11 @@ class Revealed:
     """One line each; none when every key is the one that was committed to."""
     bank: tuple[bytes, ...] = ()
     """The records as they were, in the bank's order; only where there are no problems."""
+    unsure: tuple[str, ...] = ()
+    """Files that are not as this version writes them, where another one wrote them: whether they were changed can't be
+    told here."""
     notes: tuple[str, ...] = ()
-    """What could not be told."""
+    """What is no fault, and good to know."""
 
 
 def reveal(
@@ -172,7 +150,7 @@ def _restored(public: Mapping[str, Any], one: Sealed, read: Callable[[Any, str],
     if problem := _certified(record):
         raise RecordError(problem)
     if is_published(record):
-        order = ("question", "answer", *_COMMON[1:])
+        order = ("question", "answer", *COMMON_FIELDS[1:])
         known = {name: record[name] for name in order if name in record}
         return json.dumps({**known, **record}, ensure_ascii=False).encode() + b"\n"
     return to_line(to_question(record, "sealed and public part together"))
@@ -199,19 +177,22 @@ class Guesses:
     """In a session with a small seed."""
     unknown: int = 0
     """In a session whose seed is not known."""
+    published: int = 0
+    """Published records, which name no seed."""
     linked: int = 0
     """Asked with other options in another question, or sharing a value with one of the same backtest: what stands in
     both is true."""
 
 
 def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str], int | None]) -> Guesses:
-    """Counts those whose seed is too small, or that another question gives away. ``session_seed``: of a mining session
-    by its name, None for not known."""
-    built = mined = unknown = 0
+    """Counts those whose seed is too small or not known, or that another question gives away. ``session_seed``: of a
+    mining session by its name, None for not known."""
+    built = mined = unknown = published = 0
     visible: list[Item] = []
     for record in records:
         if is_published(record) or record.get("scheme") in SEEDED:
             visible.append(item_of(record, "a question"))
+            published += is_published(record)
             built += _small(record.get("seed"))
         elif record.get("scheme") == MINED:
             said = record.get("verification")
@@ -219,7 +200,7 @@ def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str]
             seed = session_seed(str(attempt).partition("/")[0]) if attempt else None
             unknown += seed is None
             mined += _small(seed)
-    return Guesses(built, mined, unknown, _linked(visible))
+    return Guesses(built=built, mined=mined, unknown=unknown, published=published, linked=_linked(visible))
 
 
 def _linked(items: Sequence[Item]) -> int:

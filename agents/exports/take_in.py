@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.runs.questions import Asking, Questions
     from backtrader_bench.attempts import Mode
 
+LONGEST_FILE_NAME = 240
+"""Characters, which become as many bytes or fewer; most systems end at 255."""
 _SHIFTED = re.compile(r"(.*)\+([123])")
 
 
@@ -87,6 +89,9 @@ def bank(path: Path, name: str | None = None, *, force: bool = False) -> TakenBa
 
 
 def _file_name(name: str) -> str:
+    if len(name) > LONGEST_FILE_NAME:
+        most = f"{LONGEST_FILE_NAME} are the most; --name gives another one"
+        raise UsageError(f"the name {name[:20]!r}... has {len(name):,} characters, {most}")
     stem = re.sub(r"[^A-Za-z0-9._-]+", "_", name.removesuffix(".jsonl")).strip("._-")
     if not stem:
         raise UsageError(f"{name!r} holds no letter or digit that a file name could keep; --name gives another one")
@@ -114,14 +119,19 @@ def logs(
     taken = _attempts(heard, mode)
     manifest = _manifest(found, taken, questions, mode, command)
     # Nothing is written before all of it could be read again.
+    manifests.encoded(manifest)
     run = names.claim(names.run_name(datetime.now(UTC), name or f"import-{found[0].tool}"))
     attempts = [msgspec.structs.replace(
         one, run=run, id=attempt_id(run, one.question_id, one.agent, one.mode, one.repeat, one.shift)) for one in taken]
     # A session that is open: what ends between these writes is seen as an interrupted run, never as a whole one.
     manifest = msgspec.structs.replace(manifest, run=run)
-    manifests.write(manifest)
-    store.replace_file(read.attempts_path(run), (attempt_line(one) for one in attempts))
-    manifests.write(sessions.closed(manifest, "done"))
+    try:
+        manifests.write(manifest)
+        store.replace_file(read.attempts_path(run), (attempt_line(one) for one in attempts))
+        manifests.write(sessions.closed(manifest, "done"))
+    except BaseException:
+        names.let_go(run)
+        raise
     verdicts = Counter(
         (one.their_verdict == (attempt.status == "correct"))
         for (_, one, _, _), attempt in zip(heard, attempts, strict=True)

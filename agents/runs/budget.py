@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backtrader_bench import bounds
+from backtrader_bench.arguments import Number, hold, optional
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,6 +22,12 @@ class Caps:
     usd: float | None = None
     seconds: float | None = None
     """Of this session; tokens and dollars are of the whole run, resumed sessions together."""
+
+    def __post_init__(self) -> None:
+        """UsageError: a cap that can't be."""
+        seconds = Number(0, above=True)
+        hold(self, {name: optional(check) for name, check in
+                    (("tokens", bounds.TOKENS), ("usd", bounds.USD), ("seconds", seconds))})  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,8 @@ import msgspec
 
 from backtrader_bench import store
 from backtrader_bench.attempts import Mode
-from backtrader_bench.errors import RecordError, StoreError
-from backtrader_bench.records import parse_json
+from backtrader_bench.errors import RecordError, StoreError, UsageError
+from backtrader_bench.records import mended, parse_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,17 +148,39 @@ def manifest_path(run: str) -> Path:
 
 
 def write(manifest: Manifest) -> None:
-    """Put the manifest in its place, whole. StoreError: disk."""
-    data = json.dumps(msgspec.to_builtins(manifest), ensure_ascii=False, indent=2).encode() + b"\n"
-    store.replace_file(manifest_path(manifest.run), data)
+    """Put the manifest in its place, whole. StoreError: disk. UsageError: as :func:`encoded`."""
+    store.replace_file(manifest_path(manifest.run), encoded(manifest))
+
+
+def encoded(manifest: Manifest) -> bytes:
+    """The manifest's file, found to read back. UsageError: it holds what no reader would take."""
+    for one in manifest.files:
+        if mended(one.path) != one.path:
+            raise UsageError(f"{ascii(one.path)[1:-1]}: the name is no text (half a character); give the file another")
+    try:
+        text = json.dumps(msgspec.to_builtins(manifest), ensure_ascii=False, indent=2, allow_nan=False)
+        data = text.encode() + b"\n"
+        decoded(data, "manifest")
+    except UnicodeEncodeError as error:
+        around = ascii(error.object[max(0, error.start - 20) : error.end + 20])
+        raise UsageError(f"the run's manifest can't hold half a character: {around}") from None
+    except (ValueError, TypeError, RecursionError, RecordError) as error:
+        raise UsageError(f"the run can't be noted in a manifest: {error}") from None
+    return data
 
 
 def read(path: Path) -> Manifest:
     """The manifest in ``path``. StoreError: it can't be read. RecordError: it is none of this version."""
     try:
-        fields = parse_json(path.read_bytes(), str(path))
+        data = path.read_bytes()
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from None
+    return decoded(data, str(path))
+
+
+def decoded(data: bytes, path: str) -> Manifest:
+    """The manifest that ``data`` holds. RecordError: none of this version; it names ``path``."""
+    fields = parse_json(data, path)
     version = fields.get("schema_version") if isinstance(fields, dict) else None
     if version != MANIFEST_VERSION or isinstance(version, bool):
         raise RecordError(f"{path}: schema_version {version!r} is unknown; this version reads {MANIFEST_VERSION}")

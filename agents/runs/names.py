@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from backtrader_bench import store
+from backtrader_bench.agents.runs.manifest import manifest_path
 from backtrader_bench.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -21,10 +23,20 @@ def run_name(when: datetime, name: str | None) -> str:
     stem = f"run_{when:%Y%m%d_%H%M%S}"
     if name is None:
         return stem
-    safe = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.")[:LONGEST_NAME]
-    if not safe:
+    kept = safe(name)
+    if not kept:
         raise UsageError(f"--run-name {name[:40]!r} holds no letter or digit that a file name could keep")
-    return f"{stem}_{safe}"
+    return f"{stem}_{kept}"
+
+
+def safe(name: str) -> str:
+    """A name of the user's with what a path can't hold replaced by ``-``; empty where nothing is left."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.")[:LONGEST_NAME]
+
+
+def called(run: str) -> str:
+    """What a run was called by its user, as its name has it; empty where it was not."""
+    return run[len("run_YYYYMMDD_HHMMSS_") :]
 
 
 def logs_path(run: str) -> Path:
@@ -42,6 +54,13 @@ def claim(stem: str) -> str:
         if _made(logs_path(run)):
             return run
     raise StoreError(f"{stem} and {MOST} names after it are taken in {store.home() / 'logs'}")
+
+
+def let_go(run: str) -> None:
+    """Give back a name that nothing was written under: without a manifest or a session it would only be in the way."""
+    if not manifest_path(run).exists():
+        with suppress(OSError):
+            logs_path(run).rmdir()
 
 
 def _made(path: Path) -> bool:

@@ -13,15 +13,17 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from backtrader_bench import store
+from backtrader_bench import bounds, store
 from backtrader_bench.agents import isolation, process, registry, survey, workspace
 from backtrader_bench.agents.runs import manifest as manifests
+from backtrader_bench.agents.runs import names
 from backtrader_bench.agents.runs import session as sessions
 from backtrader_bench.agents.runs.budget import Caps, spent
 from backtrader_bench.agents.runs.conduct import Conductor
 from backtrader_bench.agents.runs.manifest import AgentFacts
 from backtrader_bench.agents.runs.schedule import Schedule
 from backtrader_bench.agents.runs.trying import Trier, check_tapes
+from backtrader_bench.arguments import hold, instance, optional, path
 from backtrader_bench.errors import MissingError, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +34,16 @@ if TYPE_CHECKING:
     from backtrader_bench.agents.runs.manifest import Manifest, Settings
     from backtrader_bench.agents.runs.session import Work
     from backtrader_bench.agents.usage import Prices
+
+
+def _prices() -> type:
+    from backtrader_bench.agents.usage import Prices
+
+    return Prices
+
+
+PRICES = instance("read_prices", _prices)
+"""A check for a price table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +58,11 @@ class Running:
     prices: Prices | None = None
     data: Path | None = None
     """Prices to hand out instead of the store's."""
+
+    def __post_init__(self) -> None:
+        """UsageError: what no command line would take."""
+        hold(self, {**bounds.RUNNING, "caps": instance("Caps", lambda: Caps), "prices": optional(PRICES),
+                    "data": optional(path)})  # fmt: skip
 
 
 def agents_of(settings: Settings) -> dict[str, Agent]:
@@ -185,9 +202,16 @@ def _signals(stop: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def holding(run: str) -> Iterator[None]:
-    """Be the only process that works on ``run`` while the block runs. LockedError names the one that does."""
-    with store.lock(manifests.manifest_path(run)):
-        yield
+    """Be the only process that works on ``run`` while the block runs. LockedError names the one that does.
+
+    A new run that fails before its manifest is written leaves nothing.
+    """
+    try:
+        with store.lock(manifests.manifest_path(run)):
+            yield
+    except BaseException:
+        names.let_go(run)
+        raise
 
 
 def isolation_of(agents: Mapping[str, Agent]) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def asking(fields: Any, where: str) -> Asking:
     if not isinstance(fields, dict):
         raise RecordError(f"{where}: expected an object, got {type(fields).__name__}")
     if "question" in fields and "answer" not in fields:
-        raise RecordError(f"{where}: no answer; a run needs the bank with its keys, they stay in this process")
+        raise RecordError(f"{where}: no answer: a question without its key; name the bank that has the keys")
     if is_published(fields):
         return _published(fields, where)
     record = to_question(fields, where)

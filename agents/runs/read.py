@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from backtrader_bench import store
 from backtrader_bench.agents.runs import manifest as manifests
+from backtrader_bench.agents.runs import names
 from backtrader_bench.attempts import FINAL, Attempt, to_attempt
 from backtrader_bench.errors import UsageError
 from backtrader_bench.records import parse_json
@@ -33,7 +34,8 @@ class Run:
 
 
 def read_run(run: str) -> Run:
-    """The run named ``run``: its name, the path of its attempts or manifest, or ``last`` for the newest one.
+    """The run named ``run``: its name, what ``--run-name`` called it where no other has that, the path of its attempts
+    or manifest, or ``last`` for the newest one.
 
     UsageError: there is no such run. StoreError, RecordError: a file of it can't be read; the message says which line.
     """
@@ -48,6 +50,11 @@ def run_named(run: str) -> str:
     if run == "last" and known:
         return known[-1]
     name = run.rpartition("/")[2].removesuffix(".jsonl").removesuffix(".manifest.json")
+    word = "" if "/" in run else names.safe(run)
+    if word and name not in known and (called := [one for one in known if names.called(one) == word]):
+        if len(called) > 1:
+            raise UsageError(f"{len(called)} runs are called {run!r}, the last is {called[-1]}; name one of them whole")
+        return called[0]
     if name not in known and name.startswith("mining_"):
         raise UsageError(
             f"{name} is a mining session; bench review {name} shows its questions, bench run asks them, and what that "
@@ -88,6 +95,15 @@ def _ends_whole(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(-1, 2)
         return file.read(1) == b"\n"
+
+
+def files_of(manifest: Manifest) -> list[Path]:
+    """All that reports and exports of a run may read: its own files, the questions it was asked, all of ``db/mcq``."""
+    from pathlib import Path
+
+    named = [Path(one.path) for one in manifest.files]
+    banks = sorted((store.home() / "db" / "mcq").glob("*.jsonl"))
+    return [manifests.manifest_path(manifest.run), attempts_path(manifest.run), *named, *banks]
 
 
 def effective(attempts: Iterable[Attempt]) -> dict[str, Attempt]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backtrader_bench import __version__
+from backtrader_bench import __version__, arguments, bounds
+from backtrader_bench.agents.runs import manifest as manifests
 from backtrader_bench.agents.runs import names, read
 from backtrader_bench.agents.runs.manifest import Manifest, Session, Settings
 from backtrader_bench.agents.runs.plan import ALL_SHIFTS, Asked, digest, plan
@@ -75,8 +76,9 @@ class Work:
 
 
 def settings_of(given: Mapping[str, Any]) -> Settings:
-    """Settings from those given, defaults for the rest. UsageError: a combination that means nothing."""
-    agents = tuple(given.get("agents") or ())
+    """Settings from those given, defaults for the rest. UsageError: one that can't be, or that means nothing."""
+    given = arguments.settings(given, bounds.RUN)
+    agents = given.get("agents") or ()
     if not agents:
         raise UsageError("name at least one agent: --agent NAME[:MODEL]; bench agents lists them")
     if twice := [agent for agent, count in Counter(agents).items() if count > 1]:
@@ -94,6 +96,7 @@ def begin(files: Sequence[Path], given: Mapping[str, Any], name: str = "") -> Wo
 
     UsageError, RecordError, StoreError: as :func:`settings_of` and :func:`read_questions`.
     """
+    given = arguments.settings(given, bounds.RUN)
     settings = settings_of(given)
     if not files:
         raise UsageError("name at least one question file; bench build makes one")
@@ -121,7 +124,7 @@ def resume(run: str, files: Sequence[Path], given: Mapping[str, Any]) -> Work:
     manifest = found.manifest
     if manifest.imported:
         raise UsageError(f"{manifest.run} was taken in from another tool's log; bench import takes it in again")
-    _same_settings(manifest, given)
+    _same_settings(manifest, arguments.settings(given, bounds.RUN))
     questions = questions_of(manifest, files)
     chosen = choose(questions.items, manifest.settings.limit, manifest.settings.seed)
     if digest([one.id for one in chosen]) != manifest.questions_sha256:
@@ -167,8 +170,6 @@ def _same_settings(manifest: Manifest, given: Mapping[str, Any]) -> None:
         if name not in given:
             continue
         was, now = getattr(manifest.settings, name), given[name]
-        if name == "agents":
-            now = tuple(now)
         if was != now:
             flag = "--agent" if name == "agents" else f"--{name.replace('_', '-')}"
             raise UsageError(
@@ -201,7 +202,7 @@ def prompts_digest(settings: Settings) -> str:
 def session(command: Sequence[str], **more: Any) -> Session:
     """A session that begins now, here."""
     return Session(
-        started=utc_now(), process=os.getpid(), command=tuple(command),
+        started=utc_now(), process=os.getpid(), command=arguments.words("command", command),
         versions={"backtrader-bench": __version__, "python": platform.python_version()}, host=host_facts(), **more,
     )  # fmt: skip
 
@@ -218,7 +219,11 @@ def closed(manifest: Manifest, outcome: str) -> Manifest:
 
 
 def named(work: Work, name: str | None) -> Work:
-    """The work under a new run's name, which is taken in the store from now on."""
+    """The work under a new run's name, which is taken in the store from now on.
+
+    UsageError: the run can't have that name, or holds what its manifest couldn't.
+    """
+    manifests.encoded(work.manifest)
     run = names.claim(names.run_name(datetime.now(UTC), name))
     return replace(work, manifest=msgspec.structs.replace(work.manifest, run=run))
 

@@ -6,10 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backtrader_bench import store
+from backtrader_bench import bounds, store
+from backtrader_bench.arguments import checked, flag, function, instance, optional, path, paths
 from backtrader_bench.errors import UsageError
+from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder.audit import run
 from backtrader_bench.mcq_builder.audit.items import read_files
+from backtrader_bench.mcq_builder.audit.result import Criteria
 from backtrader_bench.mcq_builder.audit.statistics import require_extra
 from backtrader_bench.mcq_builder.certificates import fields_problem
 from backtrader_bench.mcq_builder.secret import read_secret
@@ -19,9 +22,20 @@ if TYPE_CHECKING:
 
     from backtrader_bench.mcq_builder.audit.generate import Wish
     from backtrader_bench.mcq_builder.audit.items import Certificates, Item
-    from backtrader_bench.mcq_builder.audit.result import Audit, Criteria
+    from backtrader_bench.mcq_builder.audit.result import Audit
 
 
+def _wish() -> type:
+    from backtrader_bench.mcq_builder.audit.generate import Wish
+
+    return Wish
+
+
+@checked(
+    files=paths, generate=optional(instance("Wish", _wish)), criteria=optional(instance("Criteria", lambda: Criteria)),
+    learned=flag, seed=bounds.SMALL_SEED, jobs=bounds.PROCESSES, secret_file=optional(path), html=optional(path),
+    progress=function, generated=function,
+)  # fmt: skip
 def audit(
     *files: str | Path, generate: Wish | None = None, criteria: Criteria | None = None, learned: bool = True,
     seed: int = 42, jobs: int = 1, secret_file: str | Path | None = None, html: str | Path | None = None,
@@ -38,10 +52,13 @@ def audit(
     """
     if bool(generate) == bool(files):
         raise UsageError("give question files to audit, or a wish for the generator (one of the two)")
+    if generate and secret_file:
+        raise UsageError("secret_file goes with files: what is generated has a secret of its own")
     require_extra(learned=learned)
     page = None if html is None else Path(html)
     if page is not None:
-        store.check_target(page)
+        bars = sources.files(generate.data) if generate and generate.data else []
+        store.check_report(page, [*map(Path, files), *([Path(secret_file)] if secret_file else []), *bars])
     items, certificates = _generated(generate, jobs, generated) if generate else _read(files, secret_file)
     found = run.audit(items, certificates, criteria, seed=seed, learned=learned, jobs=jobs, progress=progress)
     if page is not None:

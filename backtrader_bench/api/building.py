@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backtrader_bench import store
+from backtrader_bench import bounds, store
+from backtrader_bench.arguments import checked, flag, function, instance, optional, path, paths, text, words
 from backtrader_bench.errors import RecordError, StoreError, UsageError
 from backtrader_bench.market import sources
 from backtrader_bench.mcq_builder import output as outputs
@@ -47,6 +48,11 @@ class Built:
         return self.bank.questions
 
 
+@checked(
+    output=optional(path), settings=optional(instance("Settings.of", lambda: Settings)), force=flag, exclude=paths,
+    secret_file=optional(path), jobs=bounds.PROCESSES, cluster=optional(text), cache=flag, command=words,
+    progress=function,
+)  # fmt: skip
 def build(
     output: str | Path | None = None, *, settings: Settings | None = None, force: bool = False,
     exclude: Iterable[str | Path] = (), secret_file: str | Path | None = None, jobs: int = 1,
@@ -66,10 +72,13 @@ def build(
         raise UsageError(f"give settings or {', '.join(given)}, not both")
     chosen = settings or Settings.of(given)
     target = None if output is None else Path(output)
+    exclude = list(exclude)
+    inputs = [*map(Path, exclude), *([Path(secret_file)] if secret_file else []), *sources.files(chosen.data)]
     if target is not None:
-        store.check_target(target)
+        outputs.check_place(target, inputs)
     tape = sources.load(chosen.data, chosen.symbol, chosen.start_date, chosen.end_date)
     path = target or store.folder("mcq") / outputs.default_name(chosen, tape)
+    outputs.check_place(path, inputs)
     with store.lock(path):
         bank = build_bank(
             chosen, tape, spread(fetch, jobs, cluster), cache=_cache() if cache else None,

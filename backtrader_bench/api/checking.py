@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from backtrader_bench import store
+from backtrader_bench import bounds, store
+from backtrader_bench.arguments import checked, flag, function, optional, path, paths, text
 from backtrader_bench.checker.run import check_files
-from backtrader_bench.errors import UsageError
+from backtrader_bench.errors import StoreError, UsageError
 from backtrader_bench.market import sources
 from backtrader_bench.templates.drift import text_problems
 
@@ -65,10 +65,14 @@ class Checked:
 
     @property
     def ok(self) -> bool:
-        """Whether every record is in order."""
-        return self.matches == self.total
+        """Whether every record is in order, and there was one."""
+        return 0 < self.matches == self.total
 
 
+@checked(
+    files=paths, data=optional(path), jobs=bounds.PROCESSES, cluster=optional(text), network=flag, cache=flag,
+    report=optional(path), progress=optional(function),
+)  # fmt: skip
 def check(
     *files: str | Path, data: str | Path | None = None, jobs: int = 1, cluster: str | None = None,
     network: bool = False, cache: bool = True, report: str | Path | None = None,
@@ -80,12 +84,16 @@ def check(
     that gets every verdict, one JSON object a line. ``progress`` is told of records done and in all.
 
     A key that is wrong, a line that is no record, bars that are missing are verdicts, not errors. StoreError,
-    RecordError: a file is missing or empty. MissingError: the cluster doesn't answer.
+    RecordError: a file is missing or empty. UsageError: no file. MissingError: the cluster doesn't answer.
     """
+    if not files:
+        raise UsageError("name at least one question file; bench build makes one")
     paths, prices = [Path(one) for one in files], None if data is None else Path(data)
     target = None if report is None else Path(report)
     if target is not None:
-        _check_target(target, [*paths, *([prices] if prices else [])])
+        store.check_report(target, [*paths, *([prices] if prices else [])])
+    if prices is not None and not prices.exists():
+        raise StoreError(f"{prices}: there is no such file or folder of prices")
     if prices is not None and prices.is_file():
         sources.load(f"csv:{prices}", "")  # refused once, rather than once a record
     found = Checked()
@@ -100,14 +108,6 @@ def check(
         for _ in seen:
             pass
     return found
-
-
-def _check_target(report: Path, inputs: Iterable[Path]) -> None:
-    """Refuse a report that can't be written, or would replace what is checked, before the work."""
-    with suppress(OSError):
-        if any(report.resolve() == path.resolve() for path in inputs):
-            raise UsageError(f"--report {report} is one of the files to check; give it another name")
-    store.check_target(report)
 
 
 def _counted(verdicts: Iterable[Verdict], found: Checked) -> Iterator[Verdict]:

@@ -6,6 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from backtrader_bench import bounds
+from backtrader_bench.agents.runs.perform import PRICES
+from backtrader_bench.arguments import checked, flag, instance, optional, text, words
 from backtrader_bench.errors import UsageError
 from backtrader_bench.mcq_builder.seeds import drawn_seed
 from backtrader_bench.miner import journal, session
@@ -45,6 +48,11 @@ class Mined:
         return [question for question, path in journal.mined() if path == self.path]
 
 
+@checked(
+    resume=optional(text), name=optional(text), limits=optional(instance("Limits", lambda: Limits)),
+    require_sandbox=optional(bounds.SANDBOX), allow_unsafe=flag, prices=optional(PRICES), keep_workspaces=flag,
+    fsync=flag, command=words, watch=optional(instance("Watch", lambda: Watch)),
+)  # fmt: skip
 def mine(
     *, resume: str | None = None, name: str | None = None, limits: Limits | None = None,
     require_sandbox: Level | None = None, allow_unsafe: bool = False, prices: Prices | None = None,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backtrader_bench import store
+from backtrader_bench.arguments import checked, flag, function, optional, path, paths, text
 from backtrader_bench.errors import UsageError
 from backtrader_bench.mcq_builder.pages import bank
 
@@ -30,6 +31,9 @@ class Paged:
     """Bytes."""
 
 
+@checked(
+    files=paths, html=path, answers=flag, data=optional(path), title=optional(text), progress=function,
+)  # fmt: skip
 def page(
     *files: str | Path, html: str | Path, answers: bool = True, data: str | Path | None = None,
     title: str | None = None, progress: Callable[[int, int], None] = lambda done, total: None,
@@ -45,10 +49,9 @@ def page(
     paths, target = [Path(one) for one in files], Path(html)
     if not paths:
         raise UsageError("name at least one question file; bench build makes one")
-    store.check_target(target)
-    if target.exists() and any(one.exists() and target.samefile(one) for one in paths):
-        raise UsageError(f"{target} is one of the question files; give the page another name")
-    made = bank.page(paths, answers=answers, data=None if data is None else Path(data), title=title, progress=progress)
+    bars = None if data is None else Path(data)
+    store.check_report(target, [*paths, *([bars] if bars else [])])
+    made = bank.page(paths, answers=answers, data=bars, title=title, progress=progress)
     content = made.html.encode(errors="replace")
     store.replace_file(target, content)
     return Paged(target, made.questions, made.charts, made.missing, made.repeated, len(content))

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from backtrader_bench import store
+from backtrader_bench import bounds, store
 from backtrader_bench.agents.reports import compare as comparisons
 from backtrader_bench.agents.reports import floor as floors
 from backtrader_bench.agents.reports import gather, measure, rows
 from backtrader_bench.agents.reports.schema import Floor
+from backtrader_bench.agents.runs import read
+from backtrader_bench.arguments import checked, function, optional, path, paths, several, text
 from backtrader_bench.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from backtrader_bench.agents.reports.compare import Comparison
     from backtrader_bench.agents.reports.gather import Table
     from backtrader_bench.agents.reports.schema import Report
 
 
+def run_name(name: str, value: Any) -> str:
+    """A check for a run's name, or the path of its attempts."""
+    return text(name, str(value) if isinstance(value, Path) else value)
+
+
+@checked(
+    runs=several(run_name), questions=paths, floor=optional(bounds.FLOOR), seed=bounds.ANY_SEED, html=optional(path),
+    csv=optional(path), data=optional(path), progress=function,
+)  # fmt: skip
 def report(
     *runs: str, questions: Iterable[str | Path] = (), floor: float | None = None, seed: int = 42,
     html: str | Path | None = None, csv: str | Path | None = None, data: str | Path | None = None,
@@ -35,20 +46,25 @@ def report(
 
     UsageError: no such run, or none holds an attempt. StoreError, RecordError: a file that can't be read or written.
     """
+    if not runs:
+        raise UsageError("name at least one run, or last")
     given = [Path(one) for one in questions]
-    page, table_file = (None if one is None else Path(one) for one in (html, csv))
-    for path in (page, table_file):
-        if path is not None:
-            _check_target(path, given)
+    page, table_file, bars = (None if one is None else Path(one) for one in (html, csv, data))
+    outputs = [one for one in (page, table_file) if one is not None]
+    # Twice: what needs no run to be read is said before, and the runs' own files are named as such.
+    for one in outputs:
+        store.check_target(one, [*given, *([bars] if bars else [])])
     table = gather.gather(runs, given)
+    _check_outputs(outputs, [one for manifest in table.manifests for one in read.files_of(manifest)])
     found = measure.report(table, _floor(table, floor, seed), seed)
     if table_file is not None:
         store.replace_file(table_file, rows.csv_bytes(table))
     if page is not None:
-        _write_page(page, found, table, None if data is None else Path(data), progress)
+        _write_page(page, found, table, bars, progress)
     return found
 
 
+@checked(first=run_name, second=run_name, questions=paths, seed=bounds.ANY_SEED)
 def compare(first: str, second: str, *, questions: Iterable[str | Path] = (), seed: int = 42) -> Comparison:
     """Two runs on their common questions; differences are the first less the second.
 
@@ -61,11 +77,12 @@ def compare(first: str, second: str, *, questions: Iterable[str | Path] = (), se
     return comparisons.compare(sides[0], sides[1], seed)
 
 
-def _check_target(path: Path, inputs: Iterable[Path]) -> None:
-    """Refuse an output that can't be written, or would replace what is read, before the work."""
-    store.check_target(path)
-    if path.exists() and any(one.exists() and path.samefile(one) for one in inputs):
-        raise UsageError(f"{path} is one of the question files; give the output another name")
+def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
+    """Refuse, before the work, outputs that would replace records, what is read, or one another."""
+    for one in outputs:
+        store.check_report(one, inputs)
+    if len(outputs) > 1 and store.same_file(*outputs):
+        raise UsageError(f"page and table would both be {outputs[0]}; give one of them another name")
 
 
 def _floor(table: Table, given: float | None, seed: int) -> Floor | None:

@@ -12,6 +12,7 @@ from backtrader_bench.agents.runs import perform, read
 from backtrader_bench.agents.runs import session as sessions
 from backtrader_bench.agents.runs.perform import Running
 from backtrader_bench.agents.runs.tally import AgentTally, tally
+from backtrader_bench.arguments import checked, function, instance, optional, paths, text, texts, words
 from backtrader_bench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ class Ran:
         return self.ending.outcome == "done"
 
 
+@checked(
+    files=paths, agents=texts, resume=optional(text), name=optional(text),
+    running=optional(instance("Running", lambda: Running)), command=words, watch=function,
+)  # fmt: skip
 def run(
     *files: str | Path, agents: Sequence[str] = (), resume: str | None = None, name: str | None = None,
     running: Running | None = None, command: Sequence[str] = ("backtrader_bench.api.run",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 ONLY_GENERATE = ("scheme", "template", "strategy", "data")
 MARKS = {True: "ok", False: "LEAK", None: "?"}
+FIRST_LINE = 30.0
+"""Seconds until a log hears of a generation; then after twice the time, and so on."""
 WORST = 12
 """Types on screen; the page and ``--json`` have all."""
 
@@ -77,14 +80,30 @@ def _wish(options: dict[str, Any]) -> Wish:
 
 @contextmanager
 def _bar(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr while the block runs, where someone watches."""
-    if not total or not sys.stderr.isatty():
+    """A bar on stderr while the block runs where someone watches, else a line at ever longer intervals."""
+    if not total:
         yield lambda done: None
+        return
+    if not sys.stderr.isatty():
+        yield _lines(total)
         return
     columns = (TextColumn("generating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("generating", total=total)
         yield lambda done: bar.update(task, completed=done)
+
+
+def _lines(total: int) -> Callable[[int], None]:
+    began, due = time.monotonic(), FIRST_LINE
+
+    def heard(done: int) -> None:
+        nonlocal due
+        seconds = time.monotonic() - began
+        if seconds >= due:
+            click.echo(f"generated {done:,} of {total:,} questions in {seconds:,.0f} s", err=True)
+            due = 2 * seconds
+
+    return heard
 
 
 def _say(what: str) -> None:

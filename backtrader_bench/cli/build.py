@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
+from backtrader_bench.bounds import PROCESSES
 from backtrader_bench.cli import kinds
-from backtrader_bench.cli.numbers import Seed
+from backtrader_bench.cli.numbers import Seed, within
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,7 +61,7 @@ def _value(*names: str, **more: Any) -> Callable[[F], F]:
 @click.option("--config", "config_file", type=click.Path(path_type=Path),
               help="JSON or TOML file of settings, named as the flags with _ for -; flags go before it.")
 @click.option("--interactive", "-i", is_flag=True, help="Ask for every setting, with its default.")
-@click.option("--jobs", "-j", type=click.IntRange(1, 1024), default=1, help="Processes. [1]")
+@click.option("--jobs", "-j", type=within(PROCESSES), default=1, help="Processes. [1]")
 @click.option("--cluster", help="dask://HOST:PORT runs the work there (extra: cluster).")
 @click.option("--no-cache", is_flag=True, help="Keep no finished backtests on disk.")
 @click.option("--list-templates", is_flag=True, help="List the templates and leave.")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 def build(options: dict[str, Any], command: list[str]) -> int:
     """Build what the command line asks for; returns the exit code."""
     settings = chosen(options)
+    if options["config_file"] and options["output"]:
+        output.check_place(options["output"], [options["config_file"]])
     with Console(stderr=True).status("building") as status:
         made = api.build(
             options["output"], settings=settings, force=options["force"], exclude=options["exclude"],

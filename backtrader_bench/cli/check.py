@@ -7,6 +7,9 @@ from typing import Any
 
 import click
 
+from backtrader_bench.bounds import PROCESSES
+from backtrader_bench.cli.numbers import within
+
 EXIT_CODES = (
     "Exit codes: 0 everything matches, 1 something doesn't, 2 usage or a line that is no record, "
     "3 price data or the cluster missing."
@@ -21,7 +24,7 @@ EXIT_CODES = (
     metavar="PATH",
     help="Prices to use: a CSV file or a folder of SYMBOL.csv. Published files need it.",
 )
-@click.option("--jobs", "-j", type=click.IntRange(1, 1024), default=1, help="Processes. [1]")
+@click.option("--jobs", "-j", type=within(PROCESSES), default=1, help="Processes. [1]")
 @click.option("--cluster", help="dask://HOST:PORT runs the work there (extra: cluster).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout: counts, and what doesn't match.")
 @click.option(

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
+from backtrader_bench.bounds import ANY_SEED
 from backtrader_bench.cli import kinds
+from backtrader_bench.cli.numbers import within
 
 
 @click.command(epilog="Exit codes: 0 compared (whatever came out), 2 usage or input.")
@@ -17,7 +19,7 @@ from backtrader_bench.cli import kinds
               help="Where the questions are, before the files that the runs name and db/mcq; repeatable.")
 @click.option("--flips", default=20, show_default=True, type=click.IntRange(0),
               help="Changed questions listed on screen.")
-@click.option("--seed", default=42, show_default=True, type=click.IntRange(0), help="Of bootstraps and sign flips.")
+@click.option("--seed", default=42, show_default=True, type=within(ANY_SEED), help="Of bootstraps and sign flips.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object on stdout instead of tables.")
 def compare(first: str, second: str, **options: Any) -> int:
     """Two runs on their common questions: the difference with its interval and p, which questions changed, and which

@@ -120,6 +120,8 @@ def defaults(command: click.Command, table: Mapping[str, Any], where: str) -> di
         name = key.replace("_", "-")
         if key in groups and isinstance(value, dict):
             found[key] = defaults(groups[key], value, f"{where[:-1]}.{key}]")
+        elif key in groups:
+            raise UsageError(f"{where}: {key!r} is a command, no option; its settings stand in {_inner(where, key)}")
         elif name in options:
             option = options[name]
             if option.name in found:
@@ -128,6 +130,11 @@ def defaults(command: click.Command, table: Mapping[str, Any], where: str) -> di
         else:
             raise UsageError(f"{where}: {key!r} is no option of it{meant(name, [*options, *groups])}")
     return found
+
+
+def _inner(where: str, key: str) -> str:
+    """The table of a group's command: ``[db.query]``."""
+    return f"{where[where.rindex('['):-1]}.{key}]"
 
 
 def meant(name: str, known: Iterable[str]) -> str:

@@ -297,6 +297,10 @@ def _version(fields: dict[str, Any]) -> int:
     return mined.SUMMARY_VERSION if "kind" in fields else SCHEMA_VERSION
 
 
+def _seconds(value: Any) -> str:
+    return f"{value:.1f} s" if isinstance(value, float) else f"{value} s"
+
+
 def _parts(fields: dict[str, Any]) -> list[Any]:
     """What is worth seeing of a record; of any record, however odd."""
     names: tuple[str, ...] = ("type", "difficulty", "scheme", "strategy_name")
@@ -304,7 +308,7 @@ def _parts(fields: dict[str, Any]) -> list[Any]:
         names = ("started", "agent", "mode", "status")
         error = fields.get("error")
         kind = error.get("kind") if isinstance(error, dict) else None
-        more = [kind, str(fields.get("question_id"))[:12], fields.get("letter"), f"{fields.get('seconds')} s"]
+        more = [kind, str(fields.get("question_id"))[:12], fields.get("letter"), _seconds(fields.get("seconds"))]
     elif fields.get("kind") == "attempt":
         names = ("kind", "attempt", "decision", "category", "reasons")
         more = []

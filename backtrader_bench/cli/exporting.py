@@ -39,8 +39,8 @@ def export(form: str, sources: Sequence[str], options: dict[str, Any]) -> int:
         click.echo(json.dumps({
             "folder": str(made.folder), "questions": made.questions, "duplicates": made.duplicates,
             "files": list(made.files), "canary": made.canary, "sealed": str(made.sealed) if made.sealed else None,
-            "guessable": made.guesses.built + made.guesses.mined, "seed_unknown": made.guesses.unknown,
-            "linked": made.guesses.linked,
+            "guessable": made.guesses.built + made.guesses.mined,
+            "seed_unknown": made.guesses.unknown + made.guesses.published, "linked": made.guesses.linked,
         }, indent=2))  # fmt: skip
     else:
         _show(made)
@@ -84,6 +84,12 @@ def _warnings(made: Made) -> Iterator[str]:
             f"{found.unknown} of {made.questions} questions come of mining sessions that are not in this store. Where "
             "their seeds are below 2**62 (any that was given by hand or drawn by an older version), their keys can be "
             "found by mining again."
+        )
+    if found.published:
+        yield (
+            f"{found.published} of {made.questions} questions are published records, which name no seed. Where they "
+            "were built from one below 2**62 (the default was 42), their keys can be found without a backtest; and "
+            "where they were published with answers, their keys are known."
         )
 
 

@@ -116,6 +116,10 @@ def _resumed(options: Mapping[str, Any]) -> SessionFile:
 def _print_cron(options: Mapping[str, Any], argv: Sequence[str]) -> int:
     if options["resume"] is not None:
         raise UsageError("--print-cron and --resume don't go together: every night is a session of its own")
+    if options["seed"] is not None:
+        source = configuration.origin(click.get_current_context(), "seed")
+        where = f" (from {source})" if source else ""
+        raise UsageError(f"--print-cron: seed {options['seed']}{where} would mine the same every night; leave it out")
     settings = settings_of({**options, **_derived(options)})
     agents = session.check_host(settings, _limits(options), os.environ, _prices(options["prices"]))
     words = cron.options_without(argv[1:] if argv[:1] == ["mine"] else argv, {

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from backtrader_bench.arguments import Number, OneOf, Whole
+
 if TYPE_CHECKING:
+    from backtrader_bench.arguments import Check
+
     _Kind = click.ParamType[Any]  # generic for type checkers alone, in all versions of click
 else:
     _Kind = click.ParamType
@@ -23,6 +27,17 @@ class Finite(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number
+
+
+def within(check: Check) -> _Kind:
+    """The kind of a flag whose value ``check`` is for: the same bounds as from Python."""
+    if isinstance(check, Whole):
+        return click.IntRange(check.low, check.high)
+    if isinstance(check, Number):
+        return Finite(check.low, check.high, min_open=check.above, max_open=check.below)
+    if isinstance(check, OneOf):
+        return click.Choice(check.words)
+    raise TypeError(f"{check} has no bounds that a flag could have")
 
 
 class Seed(_Kind):

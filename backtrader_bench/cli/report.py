@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from backtrader_bench.bounds import ANY_SEED, FLOOR
 from backtrader_bench.cli import kinds
-from backtrader_bench.cli.numbers import Finite
+from backtrader_bench.cli.numbers import within
 
 
 @click.command(
@@ -17,16 +18,16 @@ from backtrader_bench.cli.numbers import Finite
 @click.argument("runs", nargs=-1, metavar="RUN...", required=True, type=kinds.Words(kinds.runs, files=True))
 @click.option("--questions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Where the questions are, before the files that the runs name and db/mcq; repeatable.")
-@click.option("--floor", type=Finite(0, 1, max_open=True), metavar="SHARE",
+@click.option("--floor", type=within(FLOOR), metavar="SHARE",
               help="What a score is held against. [the audit's best shortcut on these questions]")
 @click.option("--by", multiple=True, type=click.Choice(["tier", "template", "strategy", "category", "scheme"]),
               help="Tables on screen; repeatable. --json and --html have all. [tier, scheme, category]")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE",
               help="One self-contained page. It holds the keys.")
-@click.option("--csv", type=click.Path(path_type=Path), metavar="FILE", help="One row an attempt.")
+@click.option("--csv", type=click.Path(path_type=Path), metavar="FILE", help="One row an attempt. It holds the keys.")
 @click.option("--data", type=click.Path(path_type=Path),
               help="With --html: where to look for bars instead of the store (published records name none).")
-@click.option("--seed", default=42, show_default=True, type=click.IntRange(0), help="Of bootstraps and sign flips.")
+@click.option("--seed", default=42, show_default=True, type=within(ANY_SEED), help="Of bootstraps and sign flips.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object on stdout instead of tables.")
 def report(**options: Any) -> int:
     """What runs show: accuracy with intervals, failures apart, agents compared, by kind of question.

@@ -34,7 +34,7 @@ def report(options: dict[str, Any]) -> int:
         report_tables.show(found, options["by"] or BY)
         for what, path in (("rows", options["csv"]), ("page", options["html"])):
             if path is not None:
-                click.echo(f"{what}: {path}")
+                click.echo(f"{what}: {path} (with the keys)")
     return 0
 
 

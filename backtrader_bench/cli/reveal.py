@@ -7,7 +7,10 @@ from pathlib import Path
 import click
 
 
-@click.command(epilog="Exit codes: 0 every key is the one that was sealed, 1 one is not, 2 usage or input.")
+@click.command(
+    epilog="Exit codes: 0 all is as it was sealed, 1 something is not, 2 usage or input, 3 the keys are, but files are "
+    "as another version writes them, which the manifest names."
+)
 @click.argument("sealed", metavar="SEALED", type=click.Path(path_type=Path))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="BANK",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from backtrader_bench import store
+from backtrader_bench.agents.exports import folder as folders
 from backtrader_bench.agents.exports import make
 from backtrader_bench.cli.live import plain
-from backtrader_bench.errors import StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,27 +19,34 @@ SHOWN = 20
 
 
 def reveal(sealed: Path, folder: Path, output: Path | None, *, force: bool, as_json: bool) -> int:
-    """0 when every key is the one that was sealed, else 1."""
+    """0 when all is as it was sealed, 1 when something is not, 3 when that can't be told of another version's files."""
     if output is not None:
-        store.check_target(output)
-        if output.exists() and not force:
-            raise StoreError(f"{output} exists; --force replaces it, or name another file")
+        folders.check_bank_place(output, sealed, folder, force=force)
     found = make.reveal(sealed, folder)
     if output is not None and not found.problems:
         store.replace_file(output, found.bank)
+    code = 1 if found.problems else 3 if found.unsure else 0
     if as_json:
-        said = {"questions": found.questions, "problems": list(found.problems), "notes": list(found.notes)}
-        click.echo(json.dumps(said, indent=2))
-        return int(bool(found.problems))
-    for line in found.notes[:SHOWN]:
-        click.echo(f"note: {plain(line)}")
-    for line in found.problems[:SHOWN]:
-        click.echo(line)
-    if len(found.problems) > SHOWN:
-        click.echo(f"and {len(found.problems) - SHOWN} more; --json lists them")
+        click.echo(json.dumps({
+            "questions": found.questions, "problems": list(found.problems), "unsure": list(found.unsure),
+            "notes": list(found.notes),
+        }, indent=2))  # fmt: skip
+        return code
+    for lines, mark in ((found.notes, "note: "), (found.problems, ""), (found.unsure, "")):
+        _show(lines, mark)
     if found.problems:
         click.echo(f"not what was sealed: {len(found.problems)} problems, {found.questions} questions"
                    + (f"; {output} was not written" if output else ""))  # fmt: skip
-        return 1
+        return code
     click.echo(f"{found.questions} keys are the ones that {folder} commits to" + (f": {output}" if output else ""))
-    return 0
+    if found.unsure:
+        click.echo("whether the files above are as they were written can't be told here: use the version that the "
+                   "manifest names")  # fmt: skip
+    return code
+
+
+def _show(lines: tuple[str, ...], mark: str) -> None:
+    for line in lines[:SHOWN]:
+        click.echo(f"{mark}{plain(line)}")
+    if len(lines) > SHOWN:
+        click.echo(f"and {len(lines) - SHOWN} more; --json lists them")

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
+from backtrader_bench.bounds import HOURS, RUN, RUNNING, TOKENS, USD
 from backtrader_bench.cli import kinds
-from backtrader_bench.cli.numbers import Finite
+from backtrader_bench.cli.numbers import within
 
 EXIT_CODES = (
     "Exit codes: 0 all asked, 2 usage, input or a full disk, 3 an agent is missing, not logged in or out of quota, "
@@ -22,28 +23,28 @@ EXIT_CODES = (
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--agent", "agents", multiple=True, type=kinds.Words(kinds.agents), metavar="NAME[:MODEL]",
               help="Who is asked; repeatable. `bench agents` lists them.")
-@click.option("--mode", type=click.Choice(["no-tools", "with-tools"]), help="Whether agents may use tools. [no-tools]")
-@click.option("--repeats", type=click.IntRange(1, 1000), help="How often each agent is asked each question. [1]")
+@click.option("--mode", type=within(RUN["mode"]), help="Whether agents may use tools. [no-tools]")
+@click.option("--repeats", type=within(RUN["repeats"]), help="How often each agent is asked each question. [1]")
 @click.option("--rotate", is_flag=True, default=None, help="Ask each with its options in all four cyclic orders.")
 @click.option("--ask-value", is_flag=True, default=None,
               help="Ask for the computed value beside the letter, for verified accuracy.")
-@click.option("--data-access", type=click.Choice(["prices", "none", "network"]),
+@click.option("--data-access", type=within(RUN["data_access"]),
               help="With tools: the bars as prices.csv, no bars, or none and the agent may download them. [prices]")
 @click.option("--data", type=click.Path(path_type=Path), metavar="PATH",
               help="Prices to hand out instead of the store's: a CSV file or a folder of SYMBOL.csv.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask so many questions, drawn by the seed. [all]")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Order of asking, and draws of offline agents. [42]")
-@click.option("--timeout", type=Finite(0.1, 86_400), metavar="S", help="Seconds an agent may take. [600]")
+@click.option("--limit", type=within(RUN["limit"]), metavar="N", help="Ask so many questions, drawn by the seed. [all]")
+@click.option("--seed", type=within(RUN["seed"]), help="Order of asking, and draws of offline agents. [42]")
+@click.option("--timeout", type=within(RUN["timeout"]), metavar="S", help="Seconds an agent may take. [600]")
 @click.option("--own-config", is_flag=True, default=None,
               help="Let agents use your own login and configuration folders instead of empty ones.")
-@click.option("--jobs", "-j", type=click.IntRange(1, 256), default=4,
+@click.option("--jobs", "-j", type=within(RUNNING["jobs"]), default=4,
               help="Most asked at the same time; fewer while a provider pushes back. [4]")
-@click.option("--retries", type=click.IntRange(0, 100), default=5,
+@click.option("--retries", type=within(RUNNING["retries"]), default=5,
               help="Tries after rate limits, overload and network faults. [5]")
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Stop when the run has used so many.")
-@click.option("--max-cost", type=Finite(0, min_open=True), metavar="USD",
+@click.option("--max-tokens", type=within(TOKENS), metavar="N", help="Stop when the run has used so many.")
+@click.option("--max-cost", type=within(USD), metavar="USD",
               help="Stop when the run has cost so much.")
-@click.option("--max-hours", type=Finite(0, min_open=True), metavar="H", help="Stop asking after so long.")
+@click.option("--max-hours", type=within(HOURS), metavar="H", help="Stop asking after so long.")
 @click.option("--prices", type=click.Path(path_type=Path), metavar="FILE",
               help="Price table of models, for agents that report no cost.")
 @click.option("--run-name", metavar="NAME", help="Becomes part of the run's name.")

@@ -154,6 +154,12 @@ def parse_source(source: str) -> Source:
     return SOURCES[name](argument)
 
 
+def files(source: str) -> list[Path]:
+    """The file or folder of the user's that ``source`` reads; none of other sources. UsageError as parse_source."""
+    reader = parse_source(source)
+    return [reader.path] if isinstance(reader, Csv) else []
+
+
 def choose(symbol: str, start: str | None, end: str | None) -> Source:
     """What ``auto`` takes for this symbol and window."""
     if symbol in bundled.HASHES and (not start or start >= bundled.FIRST) and (not end or end <= bundled.END):

@@ -16,7 +16,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -223,13 +223,17 @@ def _kept(home: Path | None, token: str) -> Iterator[Path | None]:
     It is called as the store's own temporary files, which are cleared when who made them was killed.
     """
     path = home and home / f".bench-{os.getpid()}-{token[:8]}.tmp"
-    if path:
-        try:
-            path.write_text(token)
-        except OSError:
-            path = None
     try:
-        yield path
+        yield path if path and _written(path, token) else None
     finally:
         if path:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # on a full disk it is there, and empty
+                path.unlink()
+
+
+def _written(path: Path, text: str) -> bool:
+    try:
+        path.write_text(text)
+    except OSError:
+        return False
+    return True

@@ -15,6 +15,7 @@ from backtrader_bench.attempts import ANSWERS, ATTEMPT_VERSION, FINAL, Attempt, 
 from backtrader_bench.errors import BenchError, RecordError, StoreError
 from backtrader_bench.market import pins
 from backtrader_bench.records import (
+    BANK_VERSION,
     HIDDEN_SCHEMES,
     LETTERS,
     MINED,
@@ -27,7 +28,7 @@ from backtrader_bench.records import (
 )
 from backtrader_bench.store import LONGEST_LINE
 from backtrader_bench.upkeep import places
-from backtrader_bench.upkeep.places import Line
+from backtrader_bench.upkeep.places import FOLDERS, Line
 from backtrader_bench.upkeep.seen import Seen
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 Fault = Literal[
     "unreadable", "not_utf8", "too_long", "torn_tail", "schema_version", "not_a_record", "wrong_id", "wrong_run",
     "wrong_key", "wrong_grade", "duplicate", "conflict", "question_missing", "certificate", "verifier", "tape_missing",
-    "tape_changed", "manifest", "bank_changed", "bank_missing",
+    "tape_changed", "manifest", "manifest_missing", "bank_changed", "bank_missing",
 ]  # fmt: skip
 FIXES: dict[str, str] = {
     "unreadable": "restore the line from a copy",
@@ -60,6 +61,7 @@ FIXES: dict[str, str] = {
     "tape_missing": "restore it from a copy, or build the bank again (bundled and synthetic bars come back the same)",
     "tape_changed": "delete it and restore it from a copy",
     "manifest": "restore it from a copy",
+    "manifest_missing": "restore it from a copy; without it the run can't be reported, rescored or resumed",
     "bank_changed": "restore the bank from a copy; one that was changed on purpose needs no manifest",
     "bank_missing": "restore the bank from a copy, or remove its manifest",
 }
@@ -134,6 +136,8 @@ class Checker:
         """``read`` is told of bytes as they go by, :func:`places.total_bytes` in all."""
         self.home, self.readers, self.counts, self._read = home, readers, Counts(), read
         self._misgraded: dict[str, Problem] = {}
+        self._runs: dict[str, bool] = {}
+        """Runs with a manifest, and whether it can be read."""
 
     def problems(self) -> Iterator[Problem]:
         """Every problem, as it is found. StoreError: a file can't be read at all; UsageError: there is no store."""
@@ -161,6 +165,9 @@ class Checker:
     def _file(self, kind: Kind, path: Path, seen: Seen) -> Iterator[Problem]:
         name = self._name(path)
         self.counts.files += 1
+        if kind == "attempts" and path.stem not in self._runs and not self.readers.mining(path.stem):
+            text = f"there is no db/{FOLDERS['summary']}/{path.stem}.manifest.json, which says what this run was"
+            yield Problem("manifest_missing", name, None, text)
         look = {
             "questions": self._question, "attempts": self._attempt, "summary": self._other, "reviews": self._other,
         }[kind]  # fmt: skip
@@ -202,9 +209,7 @@ class Checker:
         known = {"questions": SCHEMA_VERSION, "attempts": ATTEMPT_VERSION, **self.readers.versions}[kind]
         version = fields.get("schema_version")
         if version != known or isinstance(version, bool):
-            newer = isinstance(version, int) and not isinstance(version, bool) and version > known
-            what = "was written by a newer version" if newer else "is unknown"
-            return problem("schema_version", f"schema_version {version!r} {what}; this one reads {known}")
+            return problem("schema_version", _other_version(version, known))
         return fields
 
     def _question(self, kind: Kind, path: Path, line: Line, fields: Any, seen: Seen) -> Iterator[Problem]:
@@ -262,8 +267,11 @@ class Checker:
             yield Problem("wrong_id", name, line.number, fault)
         if record.run != path.stem:
             yield Problem("wrong_run", name, line.number, f"of run {record.run[:80]}")
+        if fault := _amount_fault(record):
+            yield Problem("not_a_record", name, line.number, fault)
         asked = seen.before("questions", record.question_id)
-        if asked is None:
+        # Where the questions are stands in the manifest: without it, that they aren't here is no fault of theirs.
+        if asked is None and (self._runs.get(path.stem) or self.readers.mining(record.run)):
             yield from self._no_question(record, name, line, seen)
         # A record that replaces another one (bench rescore) has the last word.
         self._misgraded.pop(record.id, None)
@@ -330,7 +338,10 @@ class Checker:
                 yield Problem("manifest", name, None, str(error).removeprefix(f"{name}: "))
                 continue
             expected = about.get("sha256") if isinstance(about, dict) else None
-            if not bank.is_file():
+            version = about.get("schema_version", BANK_VERSION) if isinstance(about, dict) else BANK_VERSION
+            if version != BANK_VERSION or isinstance(version, bool):
+                yield Problem("schema_version", name, None, _other_version(version, BANK_VERSION))
+            elif not bank.is_file():
                 yield Problem("bank_missing", name, None, f"its bank {bank.name} is not beside it")
             elif not isinstance(expected, str):
                 yield Problem("manifest", name, None, "names no sha256 of its bank")
@@ -341,8 +352,11 @@ class Checker:
         """Run manifests, and the ids of questions in files outside the store that they name."""
         outside: dict[Path, None] = {}
         for path in places.manifests(self.home, "summary"):
+            run = path.name.removesuffix(".manifest.json")
+            self._runs[run] = False
             try:
                 outside.update(dict.fromkeys(self.readers.question_files(path)))
+                self._runs[run] = True
             except (RecordError, StoreError) as error:
                 text = str(error).replace(f"{path}: ", "")
                 fault: Fault = "schema_version" if "schema_version" in text else "manifest"
@@ -372,6 +386,23 @@ def _attempt_fault(one: Attempt) -> str | None:
     return f"the id is {one.id[:12]}, that of what was asked is {expected[:12]}" if one.id != expected else None
 
 
+def _other_version(version: Any, known: int) -> str:
+    newer = isinstance(version, int) and not isinstance(version, bool) and version > known
+    what = "was written by a newer version" if newer else "is unknown"
+    return f"schema_version {version!r} {what}; this one reads {known}"
+
+
+def _amount_fault(one: Attempt) -> str | None:
+    """What no attempt can have taken."""
+    kinds = ("input", "cache_read", "cache_write", "output", "reasoning")
+    amounts = {
+        "seconds": one.seconds, "the repeat": one.repeat, "dollars": one.cost.usd if one.cost else None,
+        **{f"{kind} tokens": getattr(one.usage, kind) for kind in kinds},
+    }  # fmt: skip
+    below = next((f"{name}: {value:g}, below 0" for name, value in amounts.items() if value and value < 0), None)
+    return below or (f"{one.tries} tries, below 1" if one.tries < 1 else None)
+
+
 def _grade_fault(one: Attempt, key: str | None) -> str | None:
     """What letter, order of the options, key (None where it is not known) and status say against each other."""
     if one.shown is not None:
@@ -379,7 +410,8 @@ def _grade_fault(one: Attempt, key: str | None) -> str | None:
         if letter != one.letter:
             return f"the reply's {one.shown[:5]}, rotated by {one.shift}, is {letter}, not {str(one.letter)[:5]}"
     if one.status not in ANSWERS:
-        return None
+        read = one.letter or (one.method if one.method in ("strict", "lenient") else None)
+        return None if read is None else f"{one.status}, but an answer was read: {read[:9]}"
     if one.letter is None:
         return f"{one.status} without a letter"
     if key is not None and (one.letter == key) is not (one.status == "correct"):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from backtrader_bench.arguments import text
 from backtrader_bench.attempts import ATTEMPT_VERSION
 from backtrader_bench.errors import MissingError, UsageError
 from backtrader_bench.records import SCHEMA_VERSION
@@ -137,7 +138,7 @@ def apart(database: Any, work: Callable[[], T], until: float | None) -> T:
 
 
 def _only_a_select(duckdb: Any, sql: str) -> None:
-    statements = duckdb.extract_statements(sql)
+    statements = duckdb.extract_statements(text("the query", sql))
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise UsageError("give one SELECT: the store is read only (tables: questions, attempts, summary, reviews)")
 

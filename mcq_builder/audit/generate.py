@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from backtrader_bench import bounds
+from backtrader_bench.arguments import hold, optional, text
 from backtrader_bench.backtest.strategies import REGISTRY, strategy_named
 from backtrader_bench.errors import BacktestError, DataError, UsageError
 from backtrader_bench.market import bundled, sources
@@ -48,6 +50,10 @@ class Wish:
     data: str | None = None
     """A source of bars; None: synthetic bars of all regimes."""
     per: int = PER_CONFIGURATION
+
+    def __post_init__(self) -> None:
+        """UsageError: one that can't be; whether there are such templates is seen when they are built."""
+        hold(self, {**bounds.WISH, "data": optional(text)})
 
 
 def generate(

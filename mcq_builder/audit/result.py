@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from backtrader_bench import bounds
+from backtrader_bench.arguments import hold
+
 if TYPE_CHECKING:
     from backtrader_bench.mcq_builder.audit.items import Certificates
     from backtrader_bench.mcq_builder.audit.statistics import Uniformity
@@ -28,6 +31,10 @@ class Criteria:
     """Independent draws of a key: with fewer a bank is too small, and so is a subset to be judged."""
     permutations: int = 999
     """Redraws of the keys."""
+
+    def __post_init__(self) -> None:
+        """UsageError: one that can't be."""
+        hold(self, bounds.CRITERIA)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # float orders may round it apart.
 _TIE = 1e-4
 
+
 def guard_key(words: Template, key: Answer, of: Context) -> None:
     """Skip a key that rounds on an edge or that the configuration states."""
     for part in words.parts:
@@ -50,7 +51,7 @@ def apart(words: Template, one: Answer, other: Answer) -> bool:
 def _apart(kind: Kind, one: Any, other: Any) -> bool:
     """The separation of docs/options.md: two units of the last place and 1% for numbers, any difference otherwise."""
     if kind.name in ("volume", "shares"):
-        return bool(abs(one - other) >= 0.01 * max(one, other))
+        return bool(one != other and abs(one - other) >= 0.01 * max(one, other))
     if kind.decimals is None:
         return bool(one != other)
     return bool(abs(one - other) >= max(2 * kind.unit, 0.01 * max(abs(one), abs(other))) - 1e-9)

@@ -85,6 +85,8 @@ class Draft:
         self.letters = letters
         """Letter of each option, in the order of ``chosen.options``."""
         written = [self.words.option_text(option.answer) for option in chosen.options]
+        if len(set(written)) < len(written):
+            raise Skip("two options are equal")
         texts = dict(zip(letters, written, strict=True))
         self.options = {letter: texts[letter] for letter in LETTERS}
         self.id = question_id(self.stem, self.options)

@@ -84,11 +84,15 @@ def read(paths: Iterable[Path], *, answers: bool) -> Bank:
 def _facts(path: Path, number: int, line: bytes, *, answers: bool) -> Facts:
     where = f"{path}, line {number}"
     fields = parse_json(line, where)
-    if isinstance(fields, dict) and "question" in fields and "answer" not in fields:
-        if answers:
-            raise RecordError(f"{where}: no answer; give --no-answers to show a bank without its keys")
-        return Facts(item_of({**NO_KEYS, **fields}, where), fields, path.name, number)
-    return Facts(item_of(fields, where), fields, path.name, number)
+    bare = isinstance(fields, dict) and "question" in fields and "answer" not in fields
+    if bare and answers:
+        raise RecordError(f"{where}: no answer; give --no-answers to show a bank without its keys")
+    item = item_of({**NO_KEYS, **fields} if bare else fields, where)
+    if answers:
+        return Facts(item, fields, path.name, number)
+    # What is not public never gets near the page: not even to name, group or order by.
+    public = public_part(fields)
+    return Facts(item_of({**NO_KEYS, **public}, where), public, path.name, number)
 
 
 def page(
@@ -169,7 +173,7 @@ def public_facts(record: Mapping[str, Any], scheme: str) -> list[tuple[str, str]
                       "the text was fixed before the key was drawn"))  # fmt: skip
         found += [(f"{name}, sha256", _plain(promise.get(field))) for name, field in
                   (("text", "text_sha256"), ("seeds", "commitment"))]  # fmt: skip
-    for name in ("bundle", "labels", "benchmark", "author"):
+    for name in ("bundle", "benchmark", "author"):
         if record.get(name):
             found.append((name, _plain(record[name])))
     return found
@@ -178,6 +182,8 @@ def public_facts(record: Mapping[str, Any], scheme: str) -> list[tuple[str, str]
 def private_facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What holds or leads to the key beside its letter: (name, text)."""
     found = [(name, _plain(record[name])) for name in ("value", "tolerance", "seed") if record.get(name) is not None]
+    if record.get("labels"):
+        found.append(("labels", _plain(record["labels"])))
     if isinstance(private := record.get("private"), dict):
         if worlds := private.get("option_worlds"):
             found.append(("worlds of the options", _plain(worlds)))

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("scipy")
 pytest.importorskip("sklearn")
 
+from backtrader_bench.cli import auditing
 from backtrader_bench.cli.main import run
 from backtrader_bench.mcq_builder.audit import statistics
 from backtrader_bench.records import to_line
@@ -58,6 +59,15 @@ def test_the_generator_with_jitter_is_a_leak(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.shared
+def test_a_long_generation_tells_a_log_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auditing, "FIRST_LINE", 0.0)
+    words = ["audit", "--generate", "3", "--scheme", "ladder", "--template", "first_close", *QUICK]
+    assert run(words) in (0, 1)
+    assert "generated 1 of 3 questions in 0 s" in capsys.readouterr().err
+
+
 def test_published_records_are_read(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["audit", str(shared / "data/published/pool_part.jsonl"), *QUICK, "--permutations", "199"]) == 1
     assert "template_to_letter" in capsys.readouterr().out.splitlines()[-1]

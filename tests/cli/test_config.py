@@ -103,6 +103,7 @@ WRONG = {
     "[run]\nhelp = true": "'help' is no option of it",
     "[agents.tset]\ntimeout = 2": "[agents]: 'tset' is no option of it; did you mean 'test'?",
     "[agents.test]\nmodel = 2": "[agents.test]: 'model' is no option of it; did you mean 'mode'?",
+    "[agents]\ntest = 5": "[agents]: 'test' is a command, no option; its settings stand in [agents.test]",
     "[run": "not TOML",
     "[run]\njobs = 'x'": '[run]: jobs is "x"; it must be a whole number',
     "[run]\njobs = 1.0": "[run]: jobs is 1.0; it must be a whole number",
@@ -258,12 +259,21 @@ def test_a_night_finds_the_same_settings(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(project, "[mine]\nattempts = 3\n")
-    monkeypatch.setenv("BENCH_MINE_SEED", "5")
+    monkeypatch.setenv("BENCH_MINE_JOBS", "2")
     monkeypatch.setattr(sys, "argv", ["bench", "mine", "--print-cron"])
     assert run(["mine", "--print-cron"]) == 0
     text = capsys.readouterr().out
-    assert f"BENCH_CONFIG={path} BENCH_MINE_SEED=5 " in text
+    assert f"BENCH_CONFIG={path} BENCH_MINE_JOBS=2 " in text
     assert f'Environment="BENCH_CONFIG={path}"' in text
+    # With a seed, wherever it is from, every night would mine the same.
+    assert run(["mine", "--print-cron", "--seed", "7"]) == 2
+    assert "--print-cron: seed 7 would mine the same every night" in capsys.readouterr().err
+    write(project, "[mine]\nseed = 6\n")
+    assert run(["mine", "--print-cron"]) == 2
+    assert f"seed 6 (from {path}) would" in capsys.readouterr().err
+    monkeypatch.setenv("BENCH_MINE_SEED", "5")
+    assert run(["mine", "--print-cron"]) == 2
+    assert "seed 5 (from $BENCH_MINE_SEED) would" in capsys.readouterr().err
 
 
 def offered(words: str, *, light: bool = True) -> list[str]:

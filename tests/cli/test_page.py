@@ -50,7 +50,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(file: Path, tmp_path: Path, ca
     for words, said in (
         (["page", str(tmp_path / "none.jsonl"), "--html", str(target)], "none.jsonl"),
         (["page", str(bare), "--html", str(target)], "give --no-answers"),
-        (["page", str(file), "--html", str(file)], "give the page another name"),
+        (["page", str(file), "--html", str(file)], "the same command reads; give the output another name"),
         (["page", str(file), "--html", str(tmp_path / "no" / "x.html")], "there is no folder"),
         (["page", str(file)], "--html"),
     ):

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from backtrader_bench import store
 from backtrader_bench.agents.reports.schema import Report
 from backtrader_bench.agents.runs import read
 from backtrader_bench.cli.main import run
@@ -69,7 +70,7 @@ def test_csv_has_a_row_an_attempt(bank: Path, tmp_path: Path, capsys: pytest.Cap
     odd = next(row for row in rows if row["attempt"] == made[0].id)
     assert (odd["given_value"], odd["mistake"]) == ("'=cmd|' /C calc'!A0", "-12.5")
     assert {row["tier"] for row in rows} == {"easy", "hard"}
-    assert f"rows: {target}" in capsys.readouterr().out.replace("\n", "")
+    assert f"rows: {target} (with the keys)" in capsys.readouterr().out.replace("\n", "")
 
 
 def test_html_is_written(bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,15 +80,18 @@ def test_html_is_written(bank: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert target.read_text().startswith("<!doctype html>")
 
 
-def test_half_a_character_in_a_record_ends_nothing(
+def test_a_record_with_half_a_character_is_one_line_or_passed_over_with_a_note(
     bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    odd = tmp_path / "odd.jsonl"
+    odd, target = tmp_path / "odd.jsonl", tmp_path / "report.html"
     odd.write_text(json.dumps(hand.question(1, type="half \ud83d")) + "\n")
-    targets = [tmp_path / "report.html", tmp_path / "rows.csv"]
-    words = ["report", hand.RUN, "--questions", str(odd), "--html", str(targets[0]), "--csv", str(targets[1])]
-    assert run([*words, "--by", "template"]) == 0
-    assert all("half ?" in target.read_text() for target in targets)
+    assert run(["report", hand.RUN, "--questions", str(odd), "--html", str(target)]) == 2
+    said = capsys.readouterr().err
+    assert "odd.jsonl, line 1: holds half a character" in said and said.count("\n") == 1 and not target.exists()
+    bank.unlink()
+    (store.folder("mcq") / "odd.jsonl").write_bytes(odd.read_bytes())
+    assert run(["report", hand.RUN, "--html", str(target)]) == 0
+    assert "passed over" in capsys.readouterr().out and "half a character" in target.read_text()
 
 
 def test_compare(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,7 +116,7 @@ def test_compare(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["report", "last", "--questions", "missing.jsonl"], "missing.jsonl"),
         (["report", "last", "--html", "no/such/place.html"], "no folder"),
         (["report", "last", "--csv", "."], "it is a folder"),
-        (["report", "last", "--questions", "BANK", "--csv", "BANK"], "is one of the question files"),
+        (["report", "last", "--questions", "BANK", "--csv", "BANK"], "the same command reads"),
         (["compare", "last"], "Missing argument"),
         (["compare", "last", "last"], "name two runs"),
         (["compare", "last", "nothing"], "there is no run 'nothing'"),

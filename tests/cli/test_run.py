@@ -67,6 +67,19 @@ def outcomes(name: str = "last") -> set[tuple[object, ...]]:
     return {(one.question_id, one.agent, one.repeat, one.shift, one.status, one.letter) for one in standing(name)}
 
 
+@pytest.mark.parametrize("failing", ["replace_file", "lock"])
+def test_a_run_that_can_not_begin_leaves_nothing(
+    failing: str, bank: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object, **more: object) -> None:
+        raise StoreError("no space")
+
+    monkeypatch.setattr(store, failing, full)
+    assert run(["run", str(bank), "--agent", "guesser"]) == 2
+    assert capsys.readouterr().err.endswith("no space\n")
+    assert list((store.home() / "logs").iterdir()) == [] and read.runs() == []
+
+
 def test_offline_agents_on_a_bank_of_ours(tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "ours.jsonl"
     path.write_bytes(b"".join(to_line(one) for one in built(num_questions=6).questions))

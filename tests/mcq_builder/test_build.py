@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from backtrader_bench.agents.exports.sealing import public_record
 from backtrader_bench.backtest.strategies import REGISTRY
 from backtrader_bench.cli.main import run as bench
 from backtrader_bench.errors import RecordError
@@ -19,7 +18,7 @@ from backtrader_bench.mcq_builder.build import build_bank, fetch
 from backtrader_bench.mcq_builder.excluded import excluded
 from backtrader_bench.mcq_builder.questions import scope_key
 from backtrader_bench.parallel import spread
-from backtrader_bench.records import Question, parse_json, question_id, to_line, to_question
+from backtrader_bench.records import Question, parse_json, public_part, question_id, to_line, to_question
 from backtrader_bench.templates.drift import text_problems
 from backtrader_bench.templates.registry import TEMPLATES
 from tests.helpers import bank, settings, tape_of
@@ -105,7 +104,7 @@ def test_exclude_knows_a_question_with_other_options_and_what_its_options_say() 
 
 def test_exclude_needs_no_keys() -> None:
     first = bank(num_questions=12, seed=1).questions
-    public = [(public_record(msgspec.to_builtins(one)), one.id) for one in first]
+    public = [(public_part(msgspec.to_builtins(one)), one.id) for one in first]
     assert excluded(public) == excluded([(msgspec.to_builtins(one), one.id) for one in first])
 
 

@@ -13,18 +13,33 @@ from typing import Any
 import msgspec
 import pytest
 
+from backtrader_bench.errors import UsageError
 from backtrader_bench.market.worlds import worlds
-from backtrader_bench.mcq_builder import askers
+from backtrader_bench.mcq_builder import askers, certificates
 from backtrader_bench.mcq_builder.askers import HiddenAsker, hidden_asker
-from backtrader_bench.mcq_builder.build import contexts
+from backtrader_bench.mcq_builder.build import build_bank, contexts, fetch
 from backtrader_bench.mcq_builder.certificates import certificate_problem
 from backtrader_bench.mcq_builder.context import Skip
 from backtrader_bench.mcq_builder.hidden import Worlds
-from backtrader_bench.mcq_builder.options import siblings
+from backtrader_bench.mcq_builder.options import guards, siblings
 from backtrader_bench.mcq_builder.options.guards import apart
 from backtrader_bench.mcq_builder.secret import prf
-from backtrader_bench.records import LETTERS, PRIVATE_FIELDS, Question, public_part, to_line
+from backtrader_bench.parallel import spread
+from backtrader_bench.records import LETTERS, PRIVATE_FIELDS, Question, public_part, question_id, to_line
+from backtrader_bench.templates.kinds import (
+    DATE,
+    INTEGER,
+    LABEL,
+    MONEY,
+    NUMBER2,
+    PERCENT,
+    SHARES,
+    SIGNED_MONEY,
+    VOLUME,
+    Kind,
+)
 from backtrader_bench.templates.registry import TEMPLATES
+from backtrader_bench.templates.render import question_text
 from tests.helpers import bank, settings, tape_of
 
 SECRET = b"0123456789abcdef0123456789abcdef"
@@ -257,6 +272,44 @@ def test_bundles_hold_to_the_secret_too() -> None:
     assert len({record.tape.sha256 for record in made}) == 1
     assert [certificate_problem(record, SECRET) for record in made] == [None] * 3
     assert certificate_problem(made[0], SECRET[::-1]) is not None
+
+
+@pytest.mark.parametrize("kind", [MONEY, SIGNED_MONEY, PERCENT, NUMBER2, INTEGER, SHARES, VOLUME, DATE, LABEL])
+def test_nothing_is_apart_from_itself(kind: Kind) -> None:
+    values = ["2010-01-04", "stop"] if kind in (DATE, LABEL) else [0, 1, 500, 10**9]
+    assert not any(guards._apart(kind, value, value) for value in values)
+
+
+@pytest.mark.parametrize(("scheme", "changes"), [
+    ("siblings", {"template": ["position_on_date", "net_pnl"], "bundle": 2, "strategy": ["trailing_stop"]}),
+    ("diagnostic", {"template": ["position_on_date", "max_shares", "win_rate"], "strategy": ["trailing_stop"]}),
+])  # fmt: skip
+def test_worlds_that_hold_nothing_on_a_day_are_no_different_answers(scheme: str, changes: dict[str, Any]) -> None:
+    chosen = settings(scheme=scheme, num_questions=8, end_date="2018-02-01", **changes)
+    made = build_bank(chosen, tape_of(chosen), spread(fetch, 1), secret=SECRET).questions
+    assert made and all(len(set(record.options.values())) == 4 for record in made)
+    one = made[0]
+    texts = {letter: one.options["A"] if letter == "B" else text for letter, text in one.options.items()}
+    assert one.certificate is not None
+    forged = msgspec.structs.replace(
+        one, options=texts, id=question_id(one.stem, texts), question=question_text(one.stem, texts),
+        certificate=msgspec.structs.replace(one.certificate, text_sha256=siblings.text_digest(one.stem, texts)),
+    )  # fmt: skip
+    assert certificate_problem(forged) == "two options are equal"
+
+
+def test_a_bundle_needs_as_many_templates_as_it_asks() -> None:
+    with pytest.raises(UsageError, match="--bundle 3 asks 3 different templates"):
+        chosen = settings(scheme="siblings", bundle=3, template=["win_rate", "sma"], num_questions=3)
+        build_bank(chosen, tape_of(chosen), spread(fetch, 1), secret=SECRET)
+
+
+def test_a_window_without_end_is_found_before_worlds_are_made(
+    sample: list[Question], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificates, "worlds", lambda *given: pytest.fail("worlds were made"))
+    record = msgspec.structs.replace(sample[0], config={**sample[0].config, "end_date": "2500-01-01"})
+    assert certificate_problem(record) == "the window is not that of the record's bars"
 
 
 def test_what_could_not_be_asked_keeps_no_worlds(monkeypatch: pytest.MonkeyPatch) -> None:

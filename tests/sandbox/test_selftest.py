@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -99,6 +100,23 @@ def test_bait_in_the_store_is_found_and_removed(
     selftest._holds.cache_clear()
     assert selftest.holds(level) == f"{level} does not hold: fs open"
     selftest._holds.cache_clear()
+
+
+def test_bait_that_a_full_disk_cuts_off_is_not_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def cut(path: Path, text: str) -> None:
+        path.touch()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", cut)
+    with selftest._kept(tmp_path, "0123456789") as kept:
+        assert kept is None
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    with selftest._kept(tmp_path / "nowhere", "0123456789") as kept:
+        assert kept is None
+    with selftest._kept(tmp_path, "0123456789") as kept:
+        assert [one.read_text() for one in tmp_path.iterdir()] == ["0123456789"]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_the_canary_could_do_is_called_open() -> None:

@@ -85,6 +85,12 @@ def lose_the_bank(home: Path) -> None:
     (home / BANK).unlink()
 
 
+def lose_both(home: Path) -> None:
+    (home / MANIFEST).unlink()
+    (home / BANK).unlink()
+    (home / "db/mcq/v1.manifest.json").unlink()
+
+
 # name -> damage, and every problem that must be named: fault, file, line
 CASES: dict[str, tuple[Damage, list[tuple[str, str, int | None]]]] = {
     "torn question": (cut(BANK), [
@@ -117,6 +123,22 @@ CASES: dict[str, tuple[Damage, list[tuple[str, str, int | None]]]] = {
     "another letter": (change(ATTEMPTS, 3, letter="A"), [("wrong_grade", ATTEMPTS, 3)]),
     "another order of the options": (change(ATTEMPTS, 3, shift=1), [
         ("wrong_id", ATTEMPTS, 3), ("wrong_grade", ATTEMPTS, 3)]),
+    "half a character": (change(KEPT, 1, labels=["\ud800"]), [
+        ("unreadable", KEPT, 1), ("question_missing", SUMMARY, 1),
+        ("question_missing", f"db/attempts/{MINED}.jsonl", 1), ("question_missing", f"db/attempts/{MINED}.jsonl", 2)]),
+    "a wrong answer made none": (change(ATTEMPTS, 1, status="unparsed"), [("wrong_grade", ATTEMPTS, 1)]),
+    "a wrong answer made late": (change(ATTEMPTS, 1, status="timeout"), [("wrong_grade", ATTEMPTS, 1)]),
+    "an answer that is none, and was read": (change(ATTEMPTS, 1, status="refused", shown=None, letter=None), [
+        ("wrong_grade", ATTEMPTS, 1)]),
+    "time before it began": (change(ATTEMPTS, 1, seconds=-3.5), [("not_a_record", ATTEMPTS, 1)]),
+    "less than no tokens": (change(ATTEMPTS, 1, usage={"output": -1}), [("not_a_record", ATTEMPTS, 1)]),
+    "less than no dollars": (change(ATTEMPTS, 1, cost={"usd": -0.1, "source": "reported"}), [
+        ("not_a_record", ATTEMPTS, 1)]),
+    "never tried": (change(ATTEMPTS, 1, tries=0), [("not_a_record", ATTEMPTS, 1)]),
+    "no manifest": (lambda home: (home / MANIFEST).unlink(), [("manifest_missing", ATTEMPTS, None)]),
+    "neither manifest nor bank": (lose_both, [("manifest_missing", ATTEMPTS, None)]),
+    "a bank's manifest of the future": (edit("db/mcq/v1.manifest.json", 1, lambda line: b'{"schema_version": 2,\n'), [
+        ("schema_version", "db/mcq/v1.manifest.json", None)]),
     "no letter": (change(ATTEMPTS, 3, shown=None, letter=None), [("wrong_grade", ATTEMPTS, 3)]),
     "a letter that is none": (change(ATTEMPTS, 3, shown="E", letter="E"), [("wrong_grade", ATTEMPTS, 3)]),
     "a changed key": (change(KEPT, 1, answer="C"), [
@@ -214,7 +236,8 @@ def test_an_error_asked_again_and_a_rescore_are_no_repeats(old: Path, capsys: py
     path = old / ATTEMPTS
     found = [json.loads(line) for line in lines(path)]
     failed = {**found[0], "status": "agent_error", "error": {"kind": "network", "message": "gone"}}
-    rescored = {**found[1], "status": "unparsed", "replaces": found[1]["id"]}
+    rescored = {**found[1], "status": "unparsed", "shown": None, "letter": None, "method": "unparsed",
+                "replaces": found[1]["id"]}  # fmt: skip
     path.write_text("".join(json.dumps(one) + "\n" for one in (failed, *found, rescored)))
     assert checked(capsys)["problems"] == []
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from backtrader_bench.agents.runs.read import effective, read_attempts
+from backtrader_bench.cli import dbing
 from backtrader_bench.cli.main import run
 from backtrader_bench.upkeep import tail
 from tests.upkeep.conftest import MINED, RUN
@@ -247,6 +248,13 @@ def test_query_only_reads_and_only_the_store(
     told = capsys.readouterr()
     assert told.out == "" and told.err.count("\n") == 1 and told.err.startswith("error: ")
     assert sorted(old.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(3.6558e-05, "0.0 s"), (12.345678, "12.3 s"), (7, "7 s"), (None, "None s"), ("x", "x s")]
+)
+def test_tail_shows_seconds_as_people_read_them(seconds: object, shown: str) -> None:
+    assert dbing._parts({"status": "correct", "seconds": seconds})[-1] == shown
 
 
 def test_tail_shows_the_last_of_a_run_or_file(old: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,6 +69,8 @@ async function holds(place, text) {
   return searched(await question(place)).some((part) => part && part.toLowerCase().includes(text));
 }
 
+const counted = (number) => number.toLocaleString("en-US");
+
 let turn = 0;
 async function select(chosen) {
   const found = [];
@@ -86,7 +88,7 @@ async function list() {
   const found = await select(chosen);
   if (mine !== turn) return; // a newer choice is being listed
   shownRows = found;
-  $("count").firstChild.textContent = found.length === index.rows.length ? `${found.length} questions` : `${found.length} of ${index.rows.length} questions`;
+  $("count").firstChild.textContent = found.length === index.rows.length ? `${counted(found.length)} questions` : `${counted(found.length)} of ${counted(index.rows.length)} questions`;
   $("list").replaceChildren(...found.slice(0, limit).map(listed));
   $("more").hidden = found.length <= limit;
 }
@@ -95,7 +97,7 @@ function steps(place) {
   const order = shownRows.includes(place) ? shownRows : index.rows.map((_, at) => at);
   const at = order.indexOf(place);
   const link = (to, text, rel) => (order[to] === undefined ? null : el("a", { href: "#q/" + index.rows[order[to]][0], rel }, text));
-  const back = shownRows.length && shownRows.length < index.rows.length ? `${at + 1} of ${order.length} chosen` : `${at + 1} of ${order.length}`;
+  const back = shownRows.length && shownRows.length < index.rows.length ? `${counted(at + 1)} of ${counted(order.length)} chosen` : `${counted(at + 1)} of ${counted(order.length)}`;
   return el("div", { class: "steps" }, el("a", { href: "#questions" + listAddress }, "All questions"),
     link(at - 1, "← previous", "prev"), link(at + 1, "next →", "next"), el("span", { class: "dim" }, back));
 }

@@ -278,6 +278,7 @@ BAD: dict[str, Callable[[Path, Path], list[str]]] = {
     "short_canary": lambda file, out: [str(file), "-o", str(out), "--canary", "x"],
     "sealed_with_answers": lambda file, out: [str(file), "-o", str(out), "--sealed", "k"],
     "sealed_inside": lambda file, out: [str(file), "-o", str(out), "--no-answers", "--sealed", str(out / "k")],
+    "long_name": lambda file, out: [str(file), "-o", str(out), "--name", "n" * 300],
     "foreign_option": lambda file, out: [str(file), "-o", str(out), "--license", "mit"],
 }
 

@@ -131,7 +131,7 @@ def leaves(value: Any) -> Iterator[tuple[str, Any]]:
 def test_no_private_name_or_value_is_written(form: str, tmp_path: Path) -> None:
     file = bank(tmp_path / "bank.jsonl")
     sealed_export(form, file, tmp_path / "out")
-    private = {*PRIVATE_FIELDS, "labels", "target", "value_json", "option_origins_json", "answer_index"}
+    private = {*PRIVATE_FIELDS, "target", "value_json", "option_origins_json", "answer_index"}
     for name, data in contents(tmp_path / "out").items():
         if name.endswith((".json", ".jsonl")):
             for line in [data] if name.endswith(".json") else data.splitlines():
@@ -149,7 +149,7 @@ def guesses(record: dict[str, Any], nonces: list[str], place: int) -> Iterator[t
     """(letter, commitment) for every key a record could have, the rest known, under every nonce tried."""
     for letter, nonce in itertools.product(LETTERS, nonces):
         changed = {**record, "answer": letter}
-        public = sealing.public_record(changed)
+        public = public_part(changed)
         rest = {name: value for name, value in changed.items() if name not in public or public[name] != value}
         yield letter, sealing.commitment(sealing.Sealed(id=record["id"], place=place, nonce=nonce, rest=rest))
 
@@ -275,11 +275,38 @@ def test_what_people_load_is_held_against_the_public_records(
         write_others(out, DATA[form], was)
     # Another version may write other words: that is no proof of anything.
     write_others(out, "more.txt", None)
+    (out / "more.txt").unlink()
     write_others(out, DATA[form], swapped, version="0.0.1")
     capsys.readouterr()
+    assert run(words) == 3
+    told = json.loads(capsys.readouterr().out)
+    (unsure,) = told["unsure"]
+    assert unsure.startswith(f"{DATA[form]} is not ") and "backtrader-bench 0.0.1 wrote it" in unsure
+    assert (told["problems"], told["notes"]) == ([], [])
+    assert run(words[:-1]) == 3
+    assert "10 keys are the ones" in (said := capsys.readouterr().out) and "can't be told here" in said
+
+
+def test_what_a_manifest_claims_and_what_was_added_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keys, out = sealed_export("csv", bank(tmp_path / "bank.jsonl"), tmp_path / "out"), tmp_path / "out"
+    words, was = ["reveal", str(keys), str(out), "--json"], (out / "bench-export.json").read_bytes()
+    for about, said in (
+        ({"questions": 11}, "says 11 questions and commits to 10"), ({"questions": None}, "says None questions"),
+        ({"keys": "included"}, "says that the keys are 'included'"),
+    ):  # fmt: skip
+        (out / "bench-export.json").write_text(json.dumps({**json.loads(was), **about}))
+        assert run(words) == 1
+        (problem,) = json.loads(capsys.readouterr().out)["problems"]
+        assert said in problem
+    (out / "bench-export.json").write_bytes(was)
+    # Hubs and tools put files beside an export: they change no question, and are named.
+    (out / "sub" / "__pycache__").mkdir(parents=True)
+    for name in (".gitattributes", "sub/__pycache__/x.pyc", "sub/answers.jsonl"):
+        (out / name).write_text("x")
     assert run(words) == 0
-    (note,) = json.loads(capsys.readouterr().out)["notes"]
-    assert note.startswith(f"{DATA[form]} is not ") and "backtrader-bench 0.0.1 wrote it" in note
+    told = json.loads(capsys.readouterr().out)
+    assert told["notes"] == ["sub/answers.jsonl is not of the export, and nobody answers for what it says"]
+    assert (told["problems"], told["unsure"]) == ([], [])
 
 
 CHANGES = [change_key, swap_keys, leave_one_out, change_nonce, change_option, change_option_and_hash, change_a_table]
@@ -396,6 +423,13 @@ def test_a_mining_session_with_a_small_or_unknown_seed_is_said(
     assert (said["guessable"], said["seed_unknown"]) == (small, unknown)
     assert ("can be found by mining again. Their session's seed is below" in warning) == bool(small)
     assert ("2 of 2 questions come of mining sessions that are not in this store" in warning) == bool(unknown)
+
+
+def test_published_records_name_no_seed_and_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = [*({**record, "seed": 2**62} for record in records(3)), published(1), published(2, "D")]
+    said, warning = sealed_of(made, tmp_path, "out", capsys)
+    assert (said["guessable"], said["seed_unknown"]) == (0, 2)
+    assert "2 of 5 questions are published records, which name no seed" in warning and warning.count("WARNING") == 1
 
 
 def test_drawn_seeds_have_62_random_bits_and_are_above_what_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:

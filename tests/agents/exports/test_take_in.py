@@ -148,6 +148,20 @@ def test_question_files_go_into_the_store_as_they_are(tmp_path: Path, capsys: py
     assert sorted(one.name for one in target.parent.iterdir()) == ["from_elsewhere.jsonl", "other.jsonl"]
     assert run(["import", str(file), "--force"]) == 0
     assert len(lines(target)) == 1
+    capsys.readouterr()
+    assert run(["import", str(file), "--name", "n" * 300]) == 2
+    assert "has 300 characters, 240 are the most; --name gives another" in capsys.readouterr().err
+
+
+def test_a_question_without_its_key_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = bank(tmp_path / "bank.jsonl")
+    assert run(["export", "csv", str(file), "-o", str(tmp_path / "out"), "--no-answers"]) == 0
+    public = str(tmp_path / "out" / "questions.public.jsonl")
+    capsys.readouterr()
+    for words in (["import"], ["export", "md", "-o", str(tmp_path / "x")], ["run", "--agent", "oracle"]):
+        assert run([*words, public]) == 2
+        said = capsys.readouterr().err
+        assert "line 1: no answer: a question without its key; name the bank that has the keys" in said
 
 
 def test_logs_find_their_questions_in_the_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,6 +219,7 @@ BAD: dict[str, Any] = {
     "shape.jsonl": json.dumps(lm_line(ONE, [])) + "\n",
     "lm_choices.jsonl": json.dumps({**lm_line(ONE, [["A"]]), "doc": {"id": ONE["id"], "choices": ["1", "2"]}}) + "\n",
     "lm_nan.jsonl": json.dumps(lm_line(ONE, [[[float("nan"), "False"]]] * 4)) + "\n",
+    "lm_nan_text.jsonl": json.dumps(lm_line(ONE, [[["nan", "False"]]] * 4)) + "\n",
 }  # fmt: skip
 
 
@@ -271,7 +286,88 @@ def test_times_are_kept_in_utc_and_infinite_likelihoods_are_read(
     assert one.shown == "C"
 
 
-@pytest.mark.parametrize("writes", [1, 2, 3])
+LEAST = -float("inf")
+
+
+@pytest.mark.parametrize("likely", [[-1.0, -1.0, -2.0, -3.0], [LEAST] * 4, [-3.0, "-2.50", -2.5, -2.5], [0.0] * 4])
+def test_letters_that_are_as_likely_as_each_other_are_no_answer(
+    likely: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = lm_line(ONE, [[[value, "False"]] for value in likely], acc=1.0)
+    samples = write_bank(tmp_path / "samples_b_1.jsonl", [line])
+    said, (one,) = imported(capsys, samples, "--questions", bank(tmp_path / "bank.jsonl"))
+    assert (one.status, one.shown, one.letter) == ("unparsed", None, None) and "log-likelihoods" in one.reply
+    assert said["statuses"] == {"unparsed": 1}
+
+
+@pytest.mark.parametrize("value", [float("nan"), "nan", None, "likely", [1]])
+def test_a_likelihood_that_is_no_number_is_named_with_its_sample(
+    value: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = records()[:2]
+    whole, odd = ([[[one, "False"]] for one in (-1.0, -2.0, third, -4.0)] for third in (-3.0, value))
+    samples = write_bank(tmp_path / "samples_b_1.jsonl", [lm_line(first, whole), lm_line(second, odd)])
+    assert run(["import", str(samples), "--questions", str(bank(tmp_path / "bank.jsonl"))]) == 2
+    where = f"{samples}, line 2 (question {second['id'][:12]})"
+    assert capsys.readouterr().err == f"error: {where}: the log-likelihood of C is no number\n"
+
+
+HALF = "a\ud800z"
+
+
+def test_half_characters_of_logs_are_question_marks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tokens of models may be bytes of no character: wherever they stand, the log is read."""
+    file = bank(tmp_path / "bank.jsonl")
+    sample = inspect_sample(ONE, f"{HALF} <<< A >>>", metadata={HALF: HALF}, error=None)
+    log = inspect_log(tmp_path / "log.json", [sample], location=HALF)
+    fields = json.loads(log.read_text())
+    fields["eval"] |= {"task": HALF, "model": HALF, "packages": {"inspect_ai": HALF}}
+    raw = json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    for number, data in enumerate((json.dumps(fields).encode(), raw)):
+        path = tmp_path / f"{number}.json"
+        path.write_bytes(data)
+        said, (one,) = imported(capsys, path, "--questions", file)
+        assert (said["agents"], one.reply, one.shown) == (["a?z"], "a?z <<< A >>>", "A")
+        manifest = read.read_run(said["run"]).manifest
+        assert manifest.given == {"imported": ["a?z"]} and manifest.sessions[0].versions["inspect"] == "a?z"
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as packed:
+        packed.writestr("header.json", json.dumps({key: fields[key] for key in fields if key != "samples"}))
+        packed.writestr("samples/1.json", json.dumps(sample))
+    assert imported(capsys, tmp_path / "log.eval", "--questions", file)[1][0].reply == "a?z <<< A >>>"
+    samples = write_bank(tmp_path / "samples_b\udcff_1.jsonl", [lm_line(ONE, [[f"{HALF} <<< A >>>"]])])
+    (tmp_path / "results_1.json").write_text(json.dumps({"lm_eval_version": HALF, "model_name": HALF, "x": HALF}))
+    said, (one,) = imported(capsys, samples, "--questions", file)
+    assert (said["agents"], one.reply) == (["a?z"], "a?z <<< A >>>")
+    assert run(["db", "check"]) == 0
+
+
+@pytest.mark.parametrize("place", ["labels", "question", "config", "key"])
+def test_records_with_half_a_character_are_one_line_wherever_they_are_read_and_are_named(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = {
+        "labels": {**ONE, "labels": [HALF]}, "question": {**ONE, "question": ONE["question"] + HALF},
+        "config": {**ONE, "config": {**ONE["config"], "symbol": HALF}}, "key": {**ONE, HALF: 1},
+    }[place]  # fmt: skip
+    file = write_bank(tmp_path / "odd.jsonl", [records()[1], odd])
+    out = tmp_path / "out"
+    for words in (
+        ["import", file], ["run", file, "--agent", "oracle"], ["page", file, "--html", out], ["check", file],
+        ["audit", file, "--no-learned"], ["db", "dedupe", file, "-o", out], ["show", file, "2"],
+        ["export", "csv", file, "-o", out], ["export", "csv", file, "-o", out, "--no-answers"],
+        ["build", "--exclude", file, "-n", "1", "-o", out],
+    ):  # fmt: skip
+        capsys.readouterr()
+        assert run(list(map(str, words))) == 2, words
+        said = capsys.readouterr().err
+        assert "half a character" in said and said.count("\n") == 1 and str(file) in said
+    assert not out.exists() and not list(store.home().glob("logs/*"))
+    (store.folder("mcq") / "odd.jsonl").write_bytes(file.read_bytes())
+    assert run(["db", "check"]) == 1
+    assert "db/mcq/odd.jsonl, line 2: unreadable: holds half a character (" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("writes", [0, 1, 2, 3])
 def test_an_import_that_is_cut_off_is_an_interrupted_run(
     writes: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +386,9 @@ def test_an_import_that_is_cut_off_is_an_interrupted_run(
         assert run(["import", str(log), "--questions", str(file), "--name", "cut"]) == (130 if writes < 3 else 0)
     capsys.readouterr()
     assert run(["db", "check", "--json"]) == 0, capsys.readouterr().out
+    if not writes:  # nothing of it is there, not even its folder
+        assert (list((store.home() / "logs").iterdir()), read.runs()) == ([], [])
+        return
     capsys.readouterr()
     reported = run(["report", "last", "--json"])
     said = capsys.readouterr()

@@ -10,7 +10,7 @@ import pytest
 from backtrader_bench import store
 from backtrader_bench.agents.runs import manifest as manifests
 from backtrader_bench.agents.runs.manifest import Manifest, Settings
-from backtrader_bench.agents.runs.read import attempts_path, effective, read_run
+from backtrader_bench.agents.runs.read import attempts_path, effective, read_run, run_named
 from backtrader_bench.attempts import Attempt, attempt_line
 from backtrader_bench.errors import RecordError, UsageError
 from tests.agents.runs.made import RUN, attempt
@@ -54,6 +54,20 @@ def test_a_run_is_found_by_name_by_path_and_as_the_last(caplog: pytest.LogCaptur
             found = read_run(name)
             assert found.manifest == MANIFEST and [one.question_id for one in found.attempts] == ["0", "1", "2"]
     assert "line 4 is cut off and was passed over" in caplog.text
+
+
+def test_a_run_is_found_by_what_it_was_called_where_no_other_is() -> None:
+    for name in (RUN, f"{RUN}_night-1", f"{RUN}_g", f"{RUN}_last", "run_20260301_000000"):
+        manifests.write(msgspec.structs.replace(MANIFEST, run=name))
+    assert run_named("g") == f"{RUN}_g"
+    assert run_named("night 1") == f"{RUN}_night-1"
+    assert run_named("last") == "run_20260301_000000"
+    for other in ("", "night", "x/g", "g.jsonl", RUN[4:]):
+        with pytest.raises(UsageError, match="there is no run"):
+            run_named(other)
+    manifests.write(msgspec.structs.replace(MANIFEST, run="run_20260302_000000_g"))
+    with pytest.raises(UsageError, match="2 runs are called 'g', the last is run_20260302_000000_g; name one"):
+        run_named("g")
 
 
 def test_what_is_no_run_is_said() -> None:

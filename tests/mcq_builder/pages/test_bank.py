@@ -18,15 +18,18 @@ from backtrader_bench.cli.main import run
 from backtrader_bench.errors import RecordError
 from backtrader_bench.market import pins, sources
 from backtrader_bench.mcq_builder.build import build_bank, fetch
+from backtrader_bench.mcq_builder.excluded import excluded
 from backtrader_bench.mcq_builder.pages import bank as pages
 from backtrader_bench.mcq_builder.pages import charts
 from backtrader_bench.mcq_builder.pages.pack import ChartPack, unpacked
 from backtrader_bench.mcq_builder.settings import Settings
 from backtrader_bench.parallel import spread
-from backtrader_bench.records import MINED, to_line
+from backtrader_bench.records import MINED, question_id, to_line
 from tests import helpers
+from tests.agents.exports.made import records as make_records
 from tests.agents.reports import chromium
 from tests.agents.reports.test_page import HOSTILE, Parsed
+from tests.agents.runs.made import published
 
 CHROMIUM = chromium.program()
 ORDERED = ("sma_crossover", "macd_crossover", "rsi_strategy", "trailing_stop")
@@ -59,7 +62,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ladder = helpers.bank(num_questions=12, strategy=ORDERED)
         hidden = Settings.of({**helpers.WINDOW, "num_questions": 3, "strategy": ("sma_crossover",)})
         tape = sources.load(hidden.data, hidden.symbol, hidden.start_date, hidden.end_date)
-        siblings = build_bank(hidden, tape, spread(fetch, 1), cache=None, exclude=frozenset(), secret=b"s" * 32)
+        siblings = build_bank(hidden, tape, spread(fetch, 1), cache=None, exclude=excluded([]), secret=b"s" * 32)
         for name, bank in (("ladder", ladder), ("siblings", siblings)):
             for one in bank.tapes.values():
                 pins.save(one)
@@ -156,6 +159,32 @@ def test_the_page_of_an_export_is_that_of_the_bank_in_the_order_of_ids(home: Pat
     (tmp_path / "questions.public.jsonl").write_text("".join(lines))
     exported, own = (made(folder, "questions.public", answers=False) for folder in (tmp_path / "out", tmp_path))
     assert exported.questions == len(lines) and exported.html == own.html
+
+
+def test_labels_and_fields_that_nobody_knows_are_no_more_public_on_a_page_than_in_an_export(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of mined, of built and of published records, with a category that stands in a label alone."""
+    made_up = [
+        {**mined(), "id": question_id(mined()["stem"], mined()["options"]), "labels": ["tool_solver_correct"]},
+        {**make_records(1)[0], "labels": ["zebra", "category:zebra"], "note": "zebra"},
+        {**published(1), "labels": ["zebra"], "note": {"key": "zebra"}},
+    ]
+    (tmp_path / "bank.jsonl").write_text("".join(json.dumps(one) + "\n" for one in made_up))
+    assert run(["export", "csv", str(tmp_path / "bank.jsonl"), "-o", str(tmp_path / "out"), "--no-answers"]) == 0
+    ids = [json.loads(line).get("id") for line in (tmp_path / "out" / "questions.public.jsonl").open()]
+    ordered = sorted(made_up, key=lambda one: ids.index(one.get("id")))
+    (tmp_path / "questions.public.jsonl").write_text("".join(json.dumps(one) + "\n" for one in ordered))
+    exported, own = (made(folder, "questions.public", answers=False) for folder in (tmp_path / "out", tmp_path))
+    assert exported.questions == 3 and exported.html == own.html
+    whole = own.html + json.dumps(blocks(own.html))
+    assert "zebra" not in whole and "tool_solver_correct" not in whole
+    assert "zebra" in json.dumps(questions(made(tmp_path, "bank").html))
+    capsys.readouterr()
+    for line in ("1", "2", "3"):
+        assert run(["show", str(tmp_path / "bank.jsonl"), line, "--no-key", "--json"]) == 0
+    said = capsys.readouterr().out
+    assert "zebra" not in said and "labels" not in said and "verifier" not in said.replace('"source": "verifier"', "")
 
 
 def test_a_bank_exported_without_answers_makes_the_same_page_and_no_other(home: Path, tmp_path: Path) -> None:
