@@ -110,8 +110,12 @@ _CUT = re.compile(r"<<.*|(?<=\S)[ ,;]*\b(?:answer|letter|choice|option)\b\W.*|\\
 _ASKED = re.compile(r"\W*and the answer\b", re.IGNORECASE)
 """The instruction itself, repeated."""
 _NO_VALUE = re.compile(
-    r"(?:none|null|n/?a|nan|unknown|not .*|can(?:no|')t .*|unable .*|\?+|-+|\.\.\.|x|)", re.IGNORECASE
+    r"(?:none|null|n/?a|nan|unknown|not (?!above|over|greater|higher|long|in\b|hold|held).*"
+    r"|(?:(?:i|we) )?(?:can(?:no|')t|could|(?:am |was |were )?(?:unable|not able)) .*|\?+|-+|\.\.\.|x|)",
+    re.IGNORECASE,
 )
+_LONGEST_WORDED = 16
+"""Words of an answer without a digit; the longest option of them has nine."""
 
 
 def read_value(reply: str) -> str | None:
@@ -130,7 +134,7 @@ def read_value(reply: str) -> str | None:
         stated = _bare(rest)
         if _NO_VALUE.fullmatch(stated):
             last = None
-        elif any(sign.isdigit() for sign in stated) or len(stated.split()) <= 3:
+        elif any(sign.isdigit() for sign in stated) or len(stated.split()) <= _LONGEST_WORDED:
             last = stated
     return last
 
@@ -140,5 +144,4 @@ def _bare(text: str) -> str:
     text = answer_text.undecorated(text).replace(answer_text.OPEN, "").replace(answer_text.CLOSE, "")
     text = re.sub(r"\\boxed\s*\{([^{}]*)\}", r"\1", text)
     text = re.sub(r"^\$([^$]*)\$$", r"\1", text.strip())
-    text = re.sub(r"(?<=[\d%])\s*\([^()]*\)\s*$", "", text.strip(" \t.,;\"'|}{"))
     return text.strip(" \t.,;\"'|}{")

@@ -14,6 +14,7 @@ import msgspec
 
 from backtrader_bench.backtest.cache import Backtests, Remembered
 from backtrader_bench.checker.engine import simulate
+from backtrader_bench.grading import value_matches
 from backtrader_bench.mcq_builder.answers import ANSWERS
 from backtrader_bench.mcq_builder.context import Context, Skip
 from backtrader_bench.templates.registry import TEMPLATES
@@ -64,8 +65,8 @@ def mistaken(
 
 
 def _as_good(words: Template, answer: Answer, key: Answer) -> bool:
-    wide = tolerance(words, key)
-    return wide is not None and abs(answer["value"] - key["value"]) <= wide
+    """Whether a reply with that answer would be graded right: within the tolerance, in composites that of each part."""
+    return value_matches(words.option_text(answer), words.value(key), tolerance(words, key))
 
 
 def tolerance(words: Template, key: Answer) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -33,6 +34,137 @@ RECORD: dict[str, Any] = {
 )  # fmt: skip
 def test_values(text: str, truth: Any, tolerance: float | None, right: bool) -> None:
     assert value_matches(text, truth, tolerance) is right
+
+
+PAIR, BOUGHT = {"won": 16, "lost": 14}, {"shares": 668, "close": 71.67, "date": "2020-04-16"}
+WINDOW = {"peak": "2020-09-01", "trough": "2020-11-23", "dollars": 28843.29, "percent": 31.49}
+BETTER = {"params": {"pfast": 13, "pslow": 40}, "pnl": 50746.75}
+HELD = {"inside": 602, "outside": 374, "total": 976}
+
+
+@pytest.mark.parametrize(
+    ("text", "truth", "right"),
+    [
+        ("\u22125.20%", -5.2, True), ("\u2013$1,234.56", -1234.56, True), ("5.20%", -5.2, False),
+        ("minus 5.2%", -5.2, True),
+        ("($1,234.56)", -1234.56, True), ("(1,234.56)", -1234.56, True), ("($1,234.56)", 1234.56, False),
+        ("(16)", 16, True),
+        ("loss of $1,234.56", -1234.56, True), ("a net loss: 1,234.56", -1234.56, True),
+        ("loss of $1,234.56", 1234.56, False),
+        ("net profit or loss: $1,234.56", 1234.56, True), ("$1,234.56 loss", -1234.56, True),
+        ("loss of -$5.00", -5.0, True),
+        ("stop loss at $65.20", 65.2, True),
+        ("1 234.56", 1234.56, True), ("1\u2009234.56", 1234.56, True), ("1\u202f234\u202f567", 1234567, True),
+        ("1'234.56", 1234.56, True), ("1{,}234.56", 1234.56, True), ("\\$1,234.56", 1234.56, True), (".5", 0.5, True),
+        ("12,34.56", 1234.56, False), ("1,2,3,4.56", 1234.56, False), ("1,234,56", 123456.0, False),
+        ("1.234,56", 1234.56, False),
+        ("1,2345", 12345, False), ("1234,567", 1234567, False), ("53.33% (8 of 15)", 53.33, True),
+        ("8 of 15 (53.33%)", 53.33, False),
+        ("16-14", PAIR, True), ("16\u201314", PAIR, True), ("16 - 14", PAIR, True), ("16,14", PAIR, True),
+        ("16/14", PAIR, True),
+        ("14-16", PAIR, False), ("16 won and 14 lost", PAIR, True), ("14 lost and 16 won", PAIR, True),
+        ("14 won and 16 lost", PAIR, False),
+        ("16 lost and 14 won", PAIR, False), ("lost 14, won 16", PAIR, True), ("lost: 16, won: 14", PAIR, False),
+        ("14 lost, won 16", PAIR, False), ("16 winners, 14 losers", PAIR, True), ("won 16, won 14", PAIR, False),
+        ("1614", PAIR, False),
+        ("2020-04-16: 668 shares at $71.67", BOUGHT, True),
+        ("668 shares, closing price 71.67, April 16, 2020", BOUGHT, True),
+        ("668 at 71.67 on 16 Apr 2020", BOUGHT, True), ("668 at 71.67 on 2020-04-16 00:00:00", BOUGHT, True),
+        ("668 at 71.67 on 2020/04/17", BOUGHT, False), ("close 668, shares 71.67, date 2020-04-16", BOUGHT, False),
+        ("2020-09-01 - 2020-11-23: $28,843.29 (31.49%)", WINDOW, True),
+        ("$28,843.29 (31.49%), 2020-09-01 to 2020-11-23", WINDOW, True),
+        ("2020-11-23 to 2020-09-01: $28,843.29 (31.49%)", WINDOW, False),
+        ("(pfast=13, pslow=40) with $50,746.75", BETTER, True), ("(pslow=40, pfast=13) with $50,746.75", BETTER, True),
+        ("(pfast=40, pslow=13) with $50,746.75", BETTER, False), ("{'pfast': 13, 'pslow': 40}, 50746.75", BETTER, True),
+        ("602 days in a position, 374 without, 976 in total", HELD, True),
+        ("374 out, 602 in, 976 in total", HELD, True),
+        ("374 days in a position, 602 without, 976 in total", HELD, False), ("0.35%", 0.35, True),
+        ("0.36%", 0.35, False),
+    ],
+)  # fmt: skip
+def test_typography(text: str, truth: Any, right: bool) -> None:
+    tolerance = 0.0049 * abs(truth) if isinstance(truth, float) and truth != 0.35 else None
+    assert value_matches(text, truth, tolerance) is right
+
+
+@pytest.mark.parametrize("unit", ["(", "( ", "1 ", "1-", "1,234", "won ", "with (", "loss ", "not ", " ", "'1"])
+def test_long_values_are_graded_in_a_second(unit: str) -> None:
+    text = "(" + unit * (50_000 // len(unit))
+    start = time.process_time()
+    for truth in (1.5, PAIR, "above_long", {"kind": "stop", "date": "2020-01-01"}):
+        assert value_matches(text, truth, None) is False
+    assert time.process_time() - start < 8
+
+
+STATES = ("above_long", "above_flat", "below_long", "below_flat")
+ACTIONS = ("buy", "sell", "hold", "flat")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("fast SMA above slow SMA, position held", "above_long"),
+        ("SMA(10) fast > SMA(30) slow, in a position", "above_long"),
+        ("fast SMA(10) > slow SMA(30), long", "above_long"), ("above, in a position", "above_long"),
+        ("Above / Long", "above_long"),
+        ("fast SMA not above slow SMA, position held", "below_long"),
+        ("slow above fast, holding a position", "below_long"),
+        ("fast below slow; no position", "below_flat"),
+        ("the fast average is at or below the slow one, flat", "below_flat"),
+        ("fast <= slow, no open position", "below_flat"), ("no position, fast SMA above slow SMA", "above_flat"),
+        ("the strategy is not in a position and the fast SMA is above the slow SMA", "above_flat"), ("above", None),
+        ("long", None),
+        ("fast SMA above slow SMA, no position held", "above_flat"), ("above or below, long", None),
+        ("not above_long", None),
+    ],
+)  # fmt: skip
+def test_states_in_words(text: str, word: str | None) -> None:
+    assert [one for one in STATES if value_matches(text, one, None)] == ([word] if word else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("a buy order was filled", "buy"), ("BUY", "buy"), ("bought", "buy"), ("Sell order filled", "sell"),
+        ("sold", "sell"),
+        ("no buy order was filled", None), ("not a sell order", None),
+        ("no order was filled and a position was held", "hold"),
+        ("no order, position held", "hold"), ("holding a position", "hold"), ("hold", "hold"),
+        ("no order filled; no position held", "flat"),
+        ("nothing filled, no position", "flat"), ("flat", "flat"), ("buy and sell", None),
+        ("no order was filled", None),
+    ],
+)  # fmt: skip
+def test_actions_in_words(text: str, word: str | None) -> None:
+    assert [one for one in ACTIONS if value_matches(text, one, None)] == ([word] if word else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("its stop order on 2019-08-27", "stop"), ("stop, 2019-08-27", "stop"),
+        ("2019-08-27: the stop-loss was hit", "stop"),
+        ("(stop loss, 27 August 2019)", "stop"), ("{'kind': 'limit', 'date': '2019-08-27'}", "limit"),
+        ("take-profit on 2019-08-27", "limit"),
+        ("its limit order on 2019-08-27", "limit"), ("2019-08-27", None), ("not its stop order on 2019-08-27", None),
+        ("its stop order on 2019-08-28", None), ("stop or limit on 2019-08-27", None), ("stop", None),
+    ],
+)  # fmt: skip
+def test_exits_in_words(text: str, kind: str | None) -> None:
+    found = [one for one in ("stop", "limit") if value_matches(text, {"kind": one, "date": "2019-08-27"}, None)]
+    assert found == ([kind] if kind else [])
+
+
+def test_an_options_own_text_is_right_if_that_is_the_key() -> None:
+    record = {"answer": "C", "value": "odd", "options": {"A": "1 a", "B": "2 b", "C": "Even Odder.", "D": "odd"}}
+    assert grade(record, "C", "even  odder").verified is True
+    assert grade(record, "C", "odd").value_right is False
+    assert grade(record, "C", "Odd one").value_right is False
+
+
+def test_a_wrong_word_names_its_mistake() -> None:
+    record = {"answer": "A", "value": "above_long", "private": {"fingerprints": {"the row before": "above_flat"}}}
+    assert grade(record, "A", "fast SMA above slow SMA, no position") == (True, False, False, "the row before")
 
 
 def test_grades() -> None:

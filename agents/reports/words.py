@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from backtrader_bench.agents.reports.between import ALPHA
 from backtrader_bench.agents.reports.gather import Series
+from backtrader_bench.written import p_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +45,7 @@ def p(value: float | None) -> str:
     """A p value to three decimals, or its order of size."""
     if value is None:
         return NOTHING
-    return f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}"
+    return p_value(value, ALPHA, least=0.0005)
 
 
 def number(value: float | None) -> str:

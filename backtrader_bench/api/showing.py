@@ -10,7 +10,7 @@ from backtrader_bench import store
 from backtrader_bench.arguments import checked, flag, optional, path, shown, text
 from backtrader_bench.backtest.result import BacktestSpec
 from backtrader_bench.backtest.run import run
-from backtrader_bench.errors import UsageError
+from backtrader_bench.errors import RecordError, UsageError
 from backtrader_bench.market import pins
 from backtrader_bench.records import MINED, check_version, is_published, parse_json, public_part, to_question
 
@@ -75,9 +75,12 @@ def _which(name: str, value: Any) -> str | int:
 def show(file: str | Path, which: str | int) -> Shown:
     """The question of a line number, or of the beginning of an id that no other shares.
 
-    UsageError: there is none, or several, or a line holds no question. StoreError: the file can't be read.
+    UsageError: there is none, or several, or a line holds no question. RecordError: the file is empty. StoreError: it
+    can't be read.
     """
-    named = str(which)
+    named = str(which).strip()
+    if not named:
+        raise UsageError(f"the question's id or line is empty; bench show {file} lists them")
     numbered = named.isdigit() and len(named) < 7
     found = [
         one for one in records(Path(file))
@@ -93,10 +96,14 @@ def show(file: str | Path, which: str | int) -> Shown:
 
 
 def records(file: Path) -> Iterator[Shown]:
-    """Every question of a file, in order. UsageError: a line that holds none; RecordError: one of a newer version."""
+    """Every question of a file, in order. UsageError: a line that holds none; RecordError: one of a newer version, or
+    no line at all."""
+    number = 0
     for number, line in store.read_lines(file):
         fields = parse_json(line, f"{file}, line {number}")
         if not isinstance(fields, dict) or not isinstance(fields.get("question"), str):
             raise UsageError(f"{file}, line {number}: no question record")
         check_version(fields, f"{file}, line {number}")
         yield Shown(file, number, fields)
+    if not number:
+        raise RecordError(f"{file}: empty; there is no question to show")

@@ -16,6 +16,7 @@ from rich.table import Table
 from backtrader_bench.api import auditing as api
 from backtrader_bench.errors import UsageError
 from backtrader_bench.mcq_builder.audit.result import Criteria
+from backtrader_bench.written import p_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,15 +135,15 @@ def attackers_table(found: Audit) -> Table:
     for row in found.rows:
         if row.answered:
             style = "bold red" if row in found.leaks else "yellow" if row in found.suspects else ""
-            table.add_row(*_cells(row), style=style)
+            table.add_row(*_cells(row, found.criteria.rule_p), style=style)
     return table
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row, level: float) -> tuple[str, ...]:
     right = "" if row.when_answered is None else f"{100 * row.when_answered:.0f}%"
     return (
         row.name, f"{100 * row.accuracy:.1f}%", f"{100 * row.low:.1f}-{100 * row.high:.1f}", f"{row.answered:,}", right,
-        f"{row.holm:.3f}" if row.holm >= 0.001 else f"{row.holm:.0e}",
+        p_value(row.holm, level),
     )  # fmt: skip
 
 

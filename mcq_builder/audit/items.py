@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     VerifyCertificate = Callable[[Mapping[str, Any]], str | None]
     """A record's fields -> what is wrong with its certificate, None when it is valid."""
 
+_SHOWN = re.compile(r"^([A-D])\. ([^\n]*)", re.MULTILINE)
 CERTIFIED = HIDDEN_SCHEMES
 """Schemes whose records claim, by naming the scheme, that they carry a certificate."""
 
@@ -43,7 +44,7 @@ class Item:
     stem: str
     """Configuration block and question, without options."""
     options: tuple[str, ...]
-    """Texts of A to D."""
+    """Texts of A to D, white space collapsed."""
     key: int
     """Place of the key among the options, 0 to 3."""
     type: str
@@ -67,6 +68,10 @@ class Item:
     dates: Column | None = None
     ask: str = ""
     """The last paragraph of the stem: the question itself."""
+    seen: tuple[str, ...] = ()
+    """The options as they stand in the text, white space and all."""
+    before: tuple[int, int | None] | None = None
+    """Place and rank of the key of the question before it in the file: who works through a bank knows them."""
 
     @property
     def letter(self) -> str:
@@ -75,13 +80,16 @@ class Item:
 
 
 def item(stem: str, options: Iterable[str], key: int, **more: Any) -> Item:
-    """An item with its options parsed; ``more`` are further fields of :class:`Item`."""
-    texts = tuple(" ".join(text.split()) for text in options)
+    """An item with its options, as they stand in the text, parsed; ``more`` are further fields of :class:`Item`."""
+    seen = tuple(options)
+    texts = tuple(" ".join(text.split()) for text in seen)
     found = columns(texts)
     more.setdefault("ask", stem.rstrip().rpartition("\n\n")[2])
     more.setdefault("id", question_id(stem, dict(zip(LETTERS, texts, strict=True))))
     amounts = leading(found, AMOUNTS)
-    return Item(stem=stem, options=texts, key=key, columns=found, amounts=amounts, dates=leading(found, "@"), **more)
+    return Item(
+        stem=stem, options=texts, key=key, columns=found, amounts=amounts, dates=leading(found, "@"), seen=seen, **more
+    )  # fmt: skip
 
 
 def item_of(fields: Any, where: str) -> Item:
@@ -99,7 +107,7 @@ def _own(fields: Mapping[str, Any], where: str) -> Item:
     configuration = json.dumps(record.config, sort_keys=True)
     return item(
         record.stem,
-        [record.options[letter] for letter in LETTERS],
+        _seen(record.question) or [record.options[letter] for letter in LETTERS],
         LETTERS.index(record.answer),
         id=record.id,
         type=record.type,
@@ -113,6 +121,12 @@ def _own(fields: Mapping[str, Any], where: str) -> Item:
         bars=record.tape.sha256 if record.scheme in HIDDEN_SCHEMES else None,
         worlds=_worlds(fields.get("private")),
     )
+
+
+def _seen(question: str) -> list[str]:
+    """The options as a question's full text shows them, its line's end and all; empty where there aren't just four."""
+    found = _SHOWN.findall(question)
+    return [text for _, text in found] if tuple(letter for letter, _ in found) == LETTERS else []
 
 
 def _worlds(private: Any) -> tuple[str, ...] | None:
@@ -134,7 +148,7 @@ def _published(fields: Mapping[str, Any], where: str) -> Item:
     strategy = str(fields.get("strategy_name") or config.get("strategy_name") or "")
     return item(
         text[: found[0].start()].rstrip(),
-        [one[2] for one in found],
+        _seen(text) or [one[2] for one in found],
         LETTERS.index(answer),
         type=str(fields.get("type") or ""),
         difficulty=str(fields.get("difficulty") or ""),

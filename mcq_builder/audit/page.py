@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from backtrader_bench.written import p_value, percent
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -116,7 +118,7 @@ def _attackers(audit: Audit) -> str:
     most = max([0.5, *(row.high for row in used)])
     proved, suspected = {row.name for row in audit.leaks}, {row.name for row in audit.suspects}
     marks = {**dict.fromkeys(suspected, "suspect"), **dict.fromkeys(proved, "leak")}
-    rows = "".join(_attacker(row, most, marks.get(row.name, "")) for row in used)
+    rows = "".join(_attacker(row, most, marks.get(row.name, ""), audit.criteria.rule_p) for row in used)
     idle = ", ".join(row.name for row in audit.rows if not row.answered)
     rest = f"<p class='dim'>Nothing to go by: {escape(idle)}.</p>" if idle else ""
     return (
@@ -127,18 +129,20 @@ def _attackers(audit: Audit) -> str:
     )
 
 
-def _attacker(row: Row, most: float, mark: str) -> str:
-    p = f"{row.holm:.3f}" if row.holm >= 0.001 else f"{row.holm:.0e}"
+def _attacker(row: Row, most: float, mark: str, level: float) -> str:
+    p = p_value(row.holm, level)
     partly = row.when_answered is not None and row.answered < row.n
     answers = f"; answers {row.answered:,}, {100 * (row.when_answered or 0):.0f}% right" if partly else ""
     return _line(mark, row.name, row.about + answers, (row.accuracy, row.low, row.high), most, p)
 
 
-def _line(mark: str, name: str, small: str, share: tuple[float, float, float], most: float, note: str) -> str:
+def _line(
+    mark: str, name: str, small: str, share: tuple[float, float, float], most: float, note: str, *limits: float
+) -> str:
     value, low, high = share
     return (
         f"<div class='row {mark}'><div class='name'>{escape(name)}<small>{escape(small)}</small></div>"
-        f"<div class='track'>{_track(value, low, high, most)}</div><div class='value'>{100 * value:.1f}%</div>"
+        f"<div class='track'>{_track(value, low, high, most)}</div><div class='value'>{percent(value, *limits)}</div>"
         f"<div class='note'>{escape(note)}</div></div>"
     )
 
@@ -187,7 +191,7 @@ def _part(audit: Audit, plural: str, subsets: Sequence[Subset]) -> str:
         _line(
             "leak" if one.draws >= audit.criteria.least and one.accuracy > limit else "",
             one.name or "(none)", f"{one.attacker}, n {one.n:,}", (one.accuracy, one.low, one.high), most,
-            f"{100 * one.low:.0f}-{100 * one.high:.0f}",
+            f"{100 * one.low:.0f}-{100 * one.high:.0f}", limit,
         )
         for one in subsets
     )  # fmt: skip
@@ -200,12 +204,12 @@ def _part(audit: Audit, plural: str, subsets: Sequence[Subset]) -> str:
 
 
 def _histograms(audit: Audit) -> str:
-    letters = _bars("Key letters", "ABCD", audit.letters)
-    ranks = _bars("Key ranks", ("smallest", "second", "third", "largest"), audit.ranks)
+    letters = _bars("Key letters", "ABCD", audit.letters, audit.criteria.uniform_p)
+    ranks = _bars("Key ranks", ("smallest", "second", "third", "largest"), audit.ranks, audit.criteria.uniform_p)
     return f"<h2>Where the keys are</h2>\n<div class='bars'>{letters}{ranks}</div>"
 
 
-def _bars(title: str, labels: Sequence[str], test: Uniformity) -> str:
+def _bars(title: str, labels: Sequence[str], test: Uniformity, level: float) -> str:
     total = sum(test.counts) or 1
     most = max(0.4, max(test.counts) / total)
     bars = "".join(
@@ -215,7 +219,7 @@ def _bars(title: str, labels: Sequence[str], test: Uniformity) -> str:
         f"<span>{count:,} ({100 * count / total:.1f}%)</span></div>"
         for label, count in zip(labels, test.counts, strict=True)
     )
-    p = f"{test.p:.3f}" if test.p >= 0.001 else f"{test.p:.0e}"
+    p = p_value(test.p, level)
     return f"<div><p>{title} <span class='dim'>chi-square p {p}</span></p>{bars}</div>"
 
 

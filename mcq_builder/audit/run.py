@@ -15,6 +15,7 @@ from backtrader_bench.mcq_builder.audit.items import Certificates
 from backtrader_bench.mcq_builder.audit.learned import LEARNED, credits_of
 from backtrader_bench.mcq_builder.audit.result import Audit, Criteria, Row, Subset, TypeUniformity
 from backtrader_bench.mcq_builder.audit.score import Habit, Layout, Redraw, batches, reference, rule_credits
+from backtrader_bench.mcq_builder.audit.shape import in_file_order
 from backtrader_bench.mcq_builder.audit.statistics import (
     CHANCE,
     clustered_interval,
@@ -78,6 +79,7 @@ def audit(
     if not items:
         raise RecordError("there is no question to audit")
     criteria = criteria or Criteria()
+    items = in_file_order(items)
     bank, layout = Bank(items), Layout.of(items)
     keys = np.array([item.key for item in items])
     progress("rules")

@@ -6,6 +6,7 @@ import math
 import re
 import statistics
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backtrader_bench.mcq_builder.audit.options import highest, kept, lowest
@@ -25,6 +26,19 @@ FOUR = range(4)
 def ranks(item: Item) -> tuple[int, ...] | None:
     """Rank 0 to 3 of each option by its leading value (a date where there is no other), None where two are equal."""
     return _order(item.amounts or item.dates)
+
+
+def in_file_order(items: Sequence[Item]) -> list[Item]:
+    """The items, each with the key's place and rank of the one before it: nothing for the first.
+
+    Nothing either within a bundle, whose keys are one world and go together for whoever knows one of them.
+    """
+    found = list(items[:1])
+    for one, last in zip(items[1:], items, strict=False):
+        order = ranks(last)
+        linked = one.bundle is not None and one.bundle == last.bundle
+        found.append(one if linked else replace(one, before=(last.key, order[last.key] if order else None)))
+    return found
 
 
 def date_ranks(item: Item) -> tuple[int, ...] | None:
@@ -199,6 +213,32 @@ def longest_text(item: Item, bank: Bank) -> Pick:
 @rule("digits", "the shortest text")
 def shortest_text(item: Item, bank: Bank) -> Pick:
     return lowest([len(text) for text in item.options])
+
+
+_ODD_SPACE = re.compile(r"^\s|\s$|\s{2}|[^\S ]|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+
+
+@rule("digits", "the only option with white space of its own: at an end, doubled, of another kind, or the only without")
+def odd_white_space(item: Item, bank: Bank) -> Pick:
+    found = [tuple(_ODD_SPACE.findall(text)) for text in item.seen]
+    return odd_one_out([bool(one) for one in found]) or odd_one_out(found) if found else ()
+
+
+_GROUPED, _UNGROUPED = re.compile(r"[0-9],[0-9]{3}"), re.compile(r"(?<![0-9.,-])[0-9]{4,}(?![0-9-])")
+
+
+def _typography(text: str) -> tuple[object, ...]:
+    """What an option is written with, its words and values aside: signs, separators of thousands, capitals."""
+    signs = frozenset(re.sub(r"[A-Za-z0-9\s.,-]", "", text))
+    return signs, text[:1].isupper(), text.rstrip()[-1:] in (".", ",")
+
+
+@rule("digits", "the only option written with other signs, capitals or separators than the others")
+def odd_typography(item: Item, bank: Bank) -> Pick:
+    odd = odd_one_out([_typography(text) for text in item.seen]) if item.seen else ()
+    thousands = [bool(_GROUPED.search(text)) for text in item.seen]
+    large = all(one or _UNGROUPED.search(text) for one, text in zip(thousands, item.seen, strict=True))
+    return odd or (odd_one_out(thousands) if large and item.seen else ())
 
 
 _LOT = 100

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backtrader_bench.mcq_builder.audit.result import Finding
+from backtrader_bench.written import p_value, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def _rules(audit: Audit) -> Finding:
         return Finding("rules", None, "no rule attacker has anything to go by")
     top = min(fixed, key=lambda row: (max(row.p, 1e-12), -row.accuracy, row.name))
     p, level = audit.largest_p, audit.criteria.rule_p
-    text = f"largest rule attacker: {_said(top)}; p {_p(p)} over redrawn keys"
+    text = f"largest rule attacker: {_said(top)}; p {p_value(p, level)} over redrawn keys"
     return Finding("rules", p >= level, f"{text} ({'within chance' if p >= level else f'below {level:g}'})")
 
 
@@ -69,12 +70,13 @@ def _learned(audit: Audit) -> list[Finding]:
 
 def _one_learned(audit: Audit, row: Row) -> Finding:
     bound = audit.criteria.learned_bound
-    text = f"{row.name} {100 * row.accuracy:.1f}%, upper bound {100 * row.high:.1f}%"
+    holm = p_value(row.holm, audit.criteria.rule_p)
+    text = f"{row.name} {100 * row.accuracy:.1f}%, upper bound {percent(row.high, bound)}"
     if row.high <= bound:
         return Finding("learned", True, f"{text} (at most {100 * bound:g}%)")
     if row.holm < audit.criteria.rule_p:
-        return Finding("learned", False, f"{text} (above {100 * bound:g}%), Holm p {_p(row.holm)}")
-    return Finding("learned", None, f"{text}: above {100 * bound:g}%, but not shown to be above chance (p {_p(row.p)})")
+        return Finding("learned", False, f"{text} (above {100 * bound:g}%), Holm p {holm}")
+    return Finding("learned", None, f"{text}: above {100 * bound:g}%, but not shown to be above chance (Holm p {holm})")
 
 
 def _subsets(audit: Audit) -> Finding:
@@ -84,7 +86,7 @@ def _subsets(audit: Audit) -> Finding:
         return Finding("subsets", True, f"no type, tier, scheme or strategy has {least:,} questions to be judged by")
     worst = max(judged, key=lambda one: one.accuracy)
     text = f"worst of {len(judged)} with {least:,} questions: {worst.kind} {worst.name}, {worst.attacker} "
-    text += f"{100 * worst.accuracy:.1f}%"
+    text += percent(worst.accuracy, most)
     ok = worst.accuracy <= most
     return Finding("subsets", ok, f"{text} ({'at most' if ok else 'above'} {100 * most:g}%)")
 
@@ -95,7 +97,8 @@ def _uniform(audit: Audit, name: str, what: str, test: Uniformity) -> Finding:
     level = audit.criteria.uniform_p
     counts = " ".join(f"{count:,}" for count in test.counts)
     ok = test.p >= level
-    return Finding(name, ok, f"{what}: {counts}, chi-square p {_p(test.p)}{'' if ok else f' (below {level:g})'}")
+    p = p_value(test.p, level)
+    return Finding(name, ok, f"{what}: {counts}, chi-square p {p}{'' if ok else f' (below {level:g})'}")
 
 
 def _certificates(audit: Audit) -> Finding:
@@ -112,10 +115,3 @@ def _certificates(audit: Audit) -> Finding:
         return Finding("certificates", True, f"{claim}, all valid{held}")
     first = f" ({seen.examples[0]})" if seen.examples else ""
     return Finding("certificates", False, f"{seen.invalid:,} of {seen.looked:,} certificates are not valid{first}")
-
-
-def _p(p: float) -> str:
-    """A p value in few characters."""
-    if p >= 0.001:
-        return f"{p:.3f}"
-    return f"{p:.0e}"

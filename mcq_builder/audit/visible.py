@@ -25,6 +25,11 @@ add_habits("strategy", "templates", "the strategy", lambda item: item.strategy, 
 add_habits("template_and_strategy", "templates", "template and strategy together",
            lambda item: (item.type, item.strategy), "letter")  # fmt: skip
 
+add_habits("previous_letter", "letters", "the letter of the key before it in the file",
+           lambda item: item.before[0] if item.before else None, "letter")  # fmt: skip
+add_habits("previous_rank", "ranks", "the rank of the key before it in the file",
+           lambda item: item.before[1] if item.before else None, "rank")  # fmt: skip
+
 
 def last_number(text: str) -> int | None:
     """The last run of digits, modulo 4."""

@@ -154,13 +154,18 @@ def test_rotation() -> None:
     [
         ("VALUE: $1,234.56\n<<< B >>>", "$1,234.56"), ("**VALUE:** 12.5\n\n<<< A >>>", "12.5"), ("Value: 16.", "16"),
         ("VALUE: `2020-04-16`", "2020-04-16"), ("VALUE:\n-$3,017.22\n<<< A >>>", "-$3,017.22"), ("VALUE：１６", "16"),
-        ("VALUE: 3\nno, again:\nVALUE: 4", "4"), ("VALUE: 53.33% (8 of 15)", "53.33%"), ("VALUE: −12.5", "-12.5"),
+        ("VALUE: 3\nno, again:\nVALUE: 4", "4"), ("VALUE: −12.5", "-12.5"),
         ("VALUE: 668 shares at $71.67 on 2020-04-16", "668 shares at $71.67 on 2020-04-16"), ("VALUE: above_long", "above_long"),  # noqa: E501
         ("VALUE: 12.5 <<< B >>>", "12.5"), ("> VALUE: 7", "7"), ("VALUE: $12.50$", "12.50"), ("VALUE: \\boxed{42}", "42"),  # noqa: E501
         ('{"value": "1.5", "answer": "B"}', "1.5"), ("<think>VALUE: 3</think>VALUE: 5", "5"), ("VALUE: N/A", None), ("VALUE:", None),  # noqa: E501
         ("VALUE: 4\nVALUE: unknown", None), ("<<< B >>>", None), ("", None), ("The value is 3.", None),
         ("On a line of its own, write VALUE: and the answer that you computed yourself, to the precision of the options", None),  # noqa: E501
-        ("\x1b[1mVALUE:\x1b[0m 8", "8"),
+        ("\x1b[1mVALUE:\x1b[0m 8", "8"), ("VALUE: 53.33% (8 of 15)", "53.33% (8 of 15)"),
+        ("VALUE: 16 vs 18 (difference 2)", "16 vs 18 (difference 2)"),
+        ("VALUE: a buy order was filled", "a buy order was filled"), ("VALUE: not above, flat", "not above, flat"),
+        ("VALUE: no order was filled and no position was held.", "no order was filled and no position was held"),
+        ("VALUE: **fast SMA not above slow SMA, no position**", "fast SMA not above slow SMA, no position"),
+        ("VALUE: I could not compute it", None), ("VALUE: not computed", None), ("VALUE: " + "so " * 17, None),
     ],
 )  # fmt: skip
 def test_values(reply: str, value: str | None) -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from backtrader_bench.mcq_builder.audit.attackers import HABITS, RULES
 from backtrader_bench.mcq_builder.audit.bank import Bank
-from backtrader_bench.mcq_builder.audit.items import Account, Item, item
+from backtrader_bench.mcq_builder.audit.items import Account, Item, item, item_of
 from backtrader_bench.mcq_builder.audit.options import columns, kept, lowest
 from backtrader_bench.mcq_builder.audit.score import Habit, Layout
-from backtrader_bench.mcq_builder.audit.shape import least_denominator, odd_one_out
+from backtrader_bench.mcq_builder.audit.shape import in_file_order, least_denominator, odd_one_out
 from backtrader_bench.mcq_builder.audit.visible import last_number
 
 ACCOUNT = Account(cash=10_000.0, stake=100.0, target=1.0, start="2020-01-01", end="2021-01-01")
@@ -59,6 +59,15 @@ CASES: list[tuple[str, Item, str]] = [
     ("sign_of_most", made(("$4.00", "-$5.00", "$6.00", "$7.00")), "ACD"),
     ("longest_text", made(("buy", "sell", "nothing", "hold")), "C"),
     ("shortest_text", made(("buy", "sell", "nothing", "hold")), "A"),
+    ("odd_white_space", made(("$1.00", "$2.00 ", "$3.00", "$4.00")), "B"),
+    ("odd_white_space", made(("5 won and 3 lost", "5 won  and 4 lost", "5 won\u00a0and 7 lost",
+                              "2\u200b won and 3 lost")), "A"),
+    ("odd_white_space", made(("$1.00 ", "$2.00  ", "$3.00  ", "$4.00  ")), "A"),
+    ("odd_typography", made(("$1,234.00", "$2345.00", "$3456.00", "$4567.00")), "A"),
+    ("odd_typography", made(("$1,234.00", "$2345.00", "$456.00", "$4567.00")), ""),  # 456 needs none
+    ("odd_typography", made(("-5.00%", "\u22125.20%", "-5.40%", "5.50%")), "B"),
+    ("odd_typography", made(("a buy", "a sell.", "nothing", "another")), "B"),
+    ("odd_typography", made(("a buy", "a sell", "Nothing", "another")), "C"),
     ("lot_lattice", made(("1234567", "1234500", "1300001", "1400007")), "B"),
     ("off_the_lattice", made(("1234500", "1234567", "1300000", "1400000")), "B"),
     ("rational_percent", made(("42.95%", "37.61%", "53.33%", "41.27%")), "C"),  # 8 of 15
@@ -129,9 +138,9 @@ def test_odd_options_are_survived(name: str, options: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("name", RULES)
 def test_what_is_chosen_follows_the_options_not_their_letters(name: str) -> None:
     for _, one, _ in (case for case in CASES if case[0] == name):
-        turned = made(one.options[1:] + one.options[:1], one.ask)
-        was = {one.options[place] for place in RULES[name].pick(one, Bank([one]))}
-        assert {turned.options[place] for place in RULES[name].pick(turned, Bank([turned]))} == was
+        turned = made(one.seen[1:] + one.seen[:1], one.ask)
+        was = {one.seen[place] for place in RULES[name].pick(one, Bank([one]))}
+        assert {turned.seen[place] for place in RULES[name].pick(turned, Bank([turned]))} == was
 
 
 def items_of(letters: str, **more: Any) -> list[Item]:
@@ -158,6 +167,26 @@ def test_a_habit_is_what_other_configurations_say() -> None:
     # Ranks: A is the second smallest, B the largest.
     assert credits_of("template_to_rank", items_of("AAAB")) == [1, 1, 1, 0]
     assert credits_of("template_to_date", items_of("AAAB")) == [0.25] * 4
+
+
+def test_what_follows_from_the_key_before() -> None:
+    items = in_file_order(items_of("ABCDABCDABCD"))
+    assert [one.before and one.before[0] for one in items] == [None, *[place % 4 for place in range(11)]]
+    assert credits_of("previous_letter_to_letter", items) == [0.25, *[1.0] * 11]
+    assert credits_of("previous_rank_to_rank", items) == [0.25, *[1.0] * 11]
+    assert credits_of("previous_letter_to_letter", items_of("ABCDABCDABCD")) == [0.25] * 12
+
+
+def test_questions_of_a_bundle_are_no_sequence() -> None:
+    items = items_of("ABAB", bundle=["one", "one", "two", "two"])
+    assert [one.before for one in in_file_order(items)] == [None, None, (1, 3), None]
+
+
+def test_an_item_keeps_what_is_seen_of_its_options() -> None:
+    text = "Stem.\n\nWhat?\n\nA. $1.00\nB. $2.00  \nC. $3.00\u00a0\nD. $4.00\r\n\nReply."
+    one = item_of({"question": text, "answer": "B", "config": {"symbol": "X"}}, "t")
+    assert one.seen == ("$1.00", "$2.00  ", "$3.00\u00a0", "$4.00\r")
+    assert one.options == ("$1.00", "$2.00", "$3.00", "$4.00")
 
 
 def test_a_habit_learns_nothing_from_its_own_configuration() -> None:

@@ -6,6 +6,7 @@ The same on banks of 2,000 questions with the trained attackers, and the false a
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +67,29 @@ def test_a_planted_leak_is_found_and_named(name: str) -> None:
     assert found.verdict == "leak"
     assert set(expected) <= {row.name for row in found.leaks}
     assert any(finding.criterion == "rules" and finding.ok is False for finding in found.findings)
+
+
+@pytest.mark.parametrize("end", [" ", "  ", "\u00a0", "."])
+def test_keys_that_are_seen_to_differ_are_found(end: str) -> None:
+    items = clean(400, 7)
+    marked = [
+        replace(one, seen=tuple(f"{text}{end * (place == one.key)}" for place, text in enumerate(one.options)))
+        if at % 3 == 0 else one
+        for at, one in enumerate(items)
+    ]  # fmt: skip
+    found = quick(marked)
+    assert found.verdict == "leak"
+    assert found.leaks[0].name == ("odd_typography" if end == "." else "odd_white_space")
+
+
+def test_keys_that_follow_from_the_key_before_are_found() -> None:
+    rng, items = Random(3), clean(400, 7)
+    for at in range(1, len(items)):
+        if rng.random() < 0.4:
+            items[at] = replace(items[at], key=(items[at - 1].key + 1) % 4)
+    found = quick(items)
+    assert found.verdict == "leak"
+    assert "previous_letter_to_letter" in {row.name for row in found.leaks}
 
 
 def test_a_clean_bank_is_not_accused_and_a_small_one_not_called_clean(sound: Audit) -> None:

@@ -18,6 +18,7 @@ from backtrader_bench.cli.main import run
 from backtrader_bench.errors import RecordError
 from backtrader_bench.market import pins, sources
 from backtrader_bench.mcq_builder.build import build_bank, fetch
+from backtrader_bench.mcq_builder.excluded import excluded
 from backtrader_bench.mcq_builder.pages import bank as pages
 from backtrader_bench.mcq_builder.pages import charts
 from backtrader_bench.mcq_builder.pages.pack import ChartPack, unpacked
@@ -61,7 +62,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ladder = helpers.bank(num_questions=12, strategy=ORDERED)
         hidden = Settings.of({**helpers.WINDOW, "num_questions": 3, "strategy": ("sma_crossover",)})
         tape = sources.load(hidden.data, hidden.symbol, hidden.start_date, hidden.end_date)
-        siblings = build_bank(hidden, tape, spread(fetch, 1), cache=None, exclude=frozenset(), secret=b"s" * 32)
+        siblings = build_bank(hidden, tape, spread(fetch, 1), cache=None, exclude=excluded([]), secret=b"s" * 32)
         for name, bank in (("ladder", ladder), ("siblings", siblings)):
             for one in bank.tapes.values():
                 pins.save(one)
