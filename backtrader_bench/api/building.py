@@ -109,13 +109,17 @@ def _secret(settings: Settings, file: Path | None) -> bytes | None:
 
 
 def _records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """The decoded lines of a question file, each with its place; RecordError for one that is no object."""
+    """The decoded lines of a question file, each with its place; RecordError for one that is no object, or for none."""
+    empty = True
     for number, line in store.read_lines(path):
         where = f"{path}:{number}"
         fields = parse_json(line, where)
         if not isinstance(fields, dict):
             raise RecordError(f"{where}: no question record")
         yield fields, where
+        empty = False
+    if empty:
+        raise RecordError(f"{path}: no question in it; an excluded file is one of questions")
 
 
 def _reasons(bank: Bank) -> str:

@@ -102,6 +102,13 @@ def test_exclude_knows_a_question_with_other_options_and_what_its_options_say() 
     assert not set().union(*map(telling, first)) & set().union(*map(telling, other))
 
 
+def test_an_excluded_file_without_a_question_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.jsonl").write_text("\n")
+    new = tmp_path / "new.jsonl"
+    assert bench(["build", "-n", "1", "--exclude", str(tmp_path / "empty.jsonl"), "-o", str(new)]) == 2
+    assert "no question in it" in capsys.readouterr().err and not new.exists()
+
+
 def test_exclude_needs_no_keys() -> None:
     first = bank(num_questions=12, seed=1).questions
     public = [(public_part(msgspec.to_builtins(one)), one.id) for one in first]
