@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from backtrader_bench.errors import LockedError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from filelock import BaseFileLock
 
@@ -32,6 +32,12 @@ SEALED_KIND = "backtrader-bench sealed keys"
 nowhere else, and without them nobody can hold an export against its commitments any more."""
 FIRST_LINE = 2**16
 """Bytes in which a file says what it is."""
+REPORTS: dict[str, Callable[[bytes], bool]] = {
+    "page": lambda first: first.lower().startswith(b"<!doctype html"),
+    "table of attempts": lambda first: first.startswith(b"run,attempt,"),
+    "list of verdicts": lambda first: first.startswith(b"{") and b'"verdict":' in first,
+}
+"""Reports by kind: whether the first line of a file is that of one."""
 PRICES = (".csv", ".csv.gz")
 """How files of prices in a folder end."""
 APPEND_WAIT = 10.0
@@ -142,13 +148,15 @@ def check_target(path: Path, inputs: Iterable[Path] = ()) -> None:
             raise UsageError(f"{path} is a file that the same command reads; give the output another name")
 
 
-def check_report(path: Path, inputs: Iterable[Path] = ()) -> None:
-    """:func:`check_target` for pages and tables, which are written again each time: UsageError where ``path`` holds
-    records, which nothing would bring back."""
-    check_target(path, inputs)
+def check_report(path: Path, kind: str, inputs: Iterable[Path] = ()) -> None:
+    """:func:`check_target` for what is written again each time: UsageError where ``path`` holds anything but a report
+    of this kind, one of :data:`REPORTS`. A report that lies in a folder of prices is none of them."""
+    check_target(path)
     first = _first_line(path) if path.exists() else b""
-    if first.startswith(b"{") and (b'"schema_version":' in first or b'"question":' in first):
-        raise UsageError(f"{path} holds records, which a report would replace; give the report another name")
+    again = REPORTS[kind](first)
+    check_target(path, (one for one in inputs if not (again and one.is_dir())))
+    if first and not again:
+        raise UsageError(f"{path} is no {kind}, and nothing else is replaced by one; give it another name")
 
 
 def _prices_in(folder: Path) -> list[Path]:

@@ -48,7 +48,7 @@ class Excluded:
         """Whether the question is asked already."""
         if question.scheme in HIDDEN_SCHEMES:
             return question.id in self.ids
-        text, _ = _before_options(question.question)
+        text, _ = before_options(question.question)
         return question.id in self.ids or not self.asked.isdisjoint((text, scope_key(question)))
 
 
@@ -66,7 +66,8 @@ def excluded(records: Iterable[tuple[Mapping[str, Any], str]]) -> Excluded:
         if fields.get("scheme") in (*HIDDEN_SCHEMES, MINED):
             continue
         asked.add(text)
-        if is_published(fields) or fields.get("type") not in TEMPLATES:
+        kind = fields.get("type")
+        if is_published(fields) or (isinstance(kind, str) and kind not in TEMPLATES):
             continue
         whole = to_question({**_KEYLESS, **fields}, where)
         try:
@@ -82,13 +83,13 @@ def _named(fields: Mapping[str, Any], where: str) -> tuple[str, str]:
     """The id, and the text before the options."""
     check_version(fields, where)
     text, name = fields.get("question"), fields.get("id")
-    before, options = _before_options(text) if isinstance(text, str) else ("", {})
+    before, options = before_options(text) if isinstance(text, str) else ("", {})
     if tuple(options) != LETTERS:
         raise RecordError(f"{where}: no question record: its text doesn't hold options A to D, one a line")
     return name if isinstance(name, str) else question_id(before, options), before
 
 
-def _before_options(text: str) -> tuple[str, dict[str, str]]:
+def before_options(text: str) -> tuple[str, dict[str, str]]:
     """What stands before the options of a question's text, white space collapsed, and the options."""
     found = list(OPTION.finditer(text))
     return " ".join(text[: found[0].start()].split()) if found else "", {one[1]: one[2] for one in found}

@@ -53,8 +53,8 @@ def manifest_path(bank: Path) -> Path:
 def check_place(path: Path, inputs: Iterable[Path]) -> None:
     """Refuse a place for a bank, before it is built: as :func:`store.check_target`, of bank and manifest."""
     inputs = [*inputs, store.home() / "db" / OWN]
-    for output in (path, manifest_path(path)):
-        store.check_target(output, inputs)
+    store.check_target(path, inputs)
+    store.check_target(manifest_path(path), inputs)
 
 
 def write(bank: Bank, path: Path, settings: Settings, tape: Tape, command: list[str], *, force: bool) -> str:

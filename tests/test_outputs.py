@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -122,17 +123,30 @@ def test_sealed_keys_are_replaced_by_nothing(
 
 
 @pytest.mark.parametrize("name", ["page", "check", "audit", "report_page", "report_table"])
-@pytest.mark.parametrize("kind", ["questions", "attempts", "manifest"])
-def test_no_report_replaces_records_that_it_does_not_read(
+@pytest.mark.parametrize("kind", ["questions", "attempts", "manifest", "export", "secret", "prices", "tape", "text"])
+def test_a_report_replaces_reports_of_its_kind_alone(
     name: str, kind: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = {"questions": hand.bank(here).read_bytes(), "attempts": next(here.glob("db/attempts/*")).read_bytes(),
-             "manifest": b'{\n  "schema_version": 1\n}\n'}  # fmt: skip
-    (here / "other").write_bytes(lines[kind].replace(b'{\n  ', b"{"))
+    found = {
+        "questions": hand.bank(here), "attempts": next(here.glob("db/attempts/*")),
+        "manifest": next(here.glob("db/summary/*.manifest.json")), "export": here / "dataset/bench-export.json",
+        "secret": here / "db/secret.key", "prices": here / "ABC.csv",
+    }  # fmt: skip
+    made = {"tape": gzip.compress(PRICES.encode()), "text": b"notes of mine\n"}
+    (here / "other").write_bytes(found[kind].read_bytes() if kind in found else made[kind])
     before = contents(here)
     assert run(WRITERS[name].replace("OUT", "other").split()) == 2
-    assert "other holds records, which a report would replace" in capsys.readouterr().err
+    assert "other is no " in capsys.readouterr().err
     assert contents(here) == before
+
+
+@pytest.mark.parametrize("words", [
+    f"report {RUN} --csv prices/rows.csv --data prices", "page bank.jsonl --html prices/page.csv --data prices",
+    "check bank.jsonl --report prices/found.csv --data prices",
+])  # fmt: skip
+def test_a_report_beside_prices_is_written_again(words: str, here: Path) -> None:
+    codes = [run(words.split()) for _ in range(2)]
+    assert codes[0] == codes[1] < 2
 
 
 def test_sealed_keys_are_told_by_their_first_line_alone(tmp_path: Path) -> None:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from backtrader_bench.errors import RecordError
-from backtrader_bench.mcq_builder.audit.bank import Bank
+from backtrader_bench.mcq_builder.audit.bank import Bank, backtest_of
 from backtrader_bench.mcq_builder.audit.items import item_of
+from backtrader_bench.mcq_builder.excluded import before_options
 from backtrader_bench.mcq_builder.seeds import DRAWN
 from backtrader_bench.records import (
     COMMON_FIELDS,
@@ -188,10 +189,10 @@ def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str]
     """Counts those whose seed is too small or not known, or that another question gives away. ``session_seed``: of a
     mining session by its name, None for not known."""
     built = mined = unknown = published = 0
-    visible: list[Item] = []
+    visible: list[Mapping[str, Any]] = []
     for record in records:
         if is_published(record) or record.get("scheme") in SEEDED:
-            visible.append(item_of(record, "a question"))
+            visible.append(record)
             published += is_published(record)
             built += _small(record.get("seed"))
         elif record.get("scheme") == MINED:
@@ -203,14 +204,20 @@ def guessable(records: Iterable[Mapping[str, Any]], session_seed: Callable[[str]
     return Guesses(built=built, mined=mined, unknown=unknown, published=published, linked=_linked(visible))
 
 
-def _linked(items: Sequence[Item]) -> int:
+def _linked(records: Sequence[Mapping[str, Any]]) -> int:
     """Questions that others of the same bars give away: those with the same words and other options, and those where
     the values of some options, not of all, occur in another question of the same backtest."""
-    stems = Counter(" ".join(item.stem.split()) for item in items)
-    bank = Bank(items)
-    shared = [{bank.shared(item, place) for place in range(len(item.options))} for item in items]
+    asked: dict[str, set[frozenset[str]]] = {}
+    items: list[tuple[str, Item]] = []
+    for record in records:
+        text, options = before_options(str(record.get("question")))
+        asked.setdefault(text, set()).add(frozenset(options.values()))
+        with suppress(RecordError):  # what an audit can't read, an export takes
+            items.append((text, replace(item_of(record, "a question"), cluster=backtest_of(record))))
+    bank = Bank([item for _, item in items])
     return sum(
-        stems[" ".join(item.stem.split())] > 1 or len(counts) > 1 for item, counts in zip(items, shared, strict=True)
+        len(asked[text]) > 1 or len({bank.shared(item, place) for place in range(len(item.options))}) > 1
+        for text, item in items
     )
 
 

@@ -58,7 +58,7 @@ def audit(
     page = None if html is None else Path(html)
     if page is not None:
         bars = sources.files(generate.data) if generate and generate.data else []
-        store.check_report(page, [*map(Path, files), *([Path(secret_file)] if secret_file else []), *bars])
+        store.check_report(page, "page", [*map(Path, files), *([Path(secret_file)] if secret_file else []), *bars])
     items, certificates = _generated(generate, jobs, generated) if generate else _read(files, secret_file)
     found = run.audit(items, certificates, criteria, seed=seed, learned=learned, jobs=jobs, progress=progress)
     if page is not None:

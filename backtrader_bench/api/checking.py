@@ -91,7 +91,7 @@ def check(
     paths, prices = [Path(one) for one in files], None if data is None else Path(data)
     target = None if report is None else Path(report)
     if target is not None:
-        store.check_report(target, [*paths, *([prices] if prices else [])])
+        store.check_report(target, "list of verdicts", [*paths, *([prices] if prices else [])])
     if prices is not None and not prices.exists():
         raise StoreError(f"{prices}: there is no such file or folder of prices")
     if prices is not None and prices.is_file():

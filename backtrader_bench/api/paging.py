@@ -50,7 +50,7 @@ def page(
     if not paths:
         raise UsageError("name at least one question file; bench build makes one")
     bars = None if data is None else Path(data)
-    store.check_report(target, [*paths, *([bars] if bars else [])])
+    store.check_report(target, "page", [*paths, *([bars] if bars else [])])
     made = bank.page(paths, answers=answers, data=bars, title=title, progress=progress)
     content = made.html.encode(errors="replace")
     store.replace_file(target, content)

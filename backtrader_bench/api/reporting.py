@@ -50,10 +50,10 @@ def report(
         raise UsageError("name at least one run, or last")
     given = [Path(one) for one in questions]
     page, table_file, bars = (None if one is None else Path(one) for one in (html, csv, data))
-    outputs = [one for one in (page, table_file) if one is not None]
+    outputs = [(one, kind) for one, kind in ((page, "page"), (table_file, "table of attempts")) if one is not None]
     # Twice: what needs no run to be read is said before, and the runs' own files are named as such.
-    for one in outputs:
-        store.check_target(one, [*given, *([bars] if bars else [])])
+    for one, _ in outputs:
+        store.check_target(one, [*given, *([bars] if bars and bars.is_file() else [])])
     table = gather.gather(runs, given)
     _check_outputs(outputs, [one for manifest in table.manifests for one in read.files_of(manifest)])
     found = measure.report(table, _floor(table, floor, seed), seed)
@@ -77,12 +77,12 @@ def compare(first: str, second: str, *, questions: Iterable[str | Path] = (), se
     return comparisons.compare(sides[0], sides[1], seed)
 
 
-def _check_outputs(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
-    """Refuse, before the work, outputs that would replace records, what is read, or one another."""
-    for one in outputs:
-        store.check_report(one, inputs)
-    if len(outputs) > 1 and store.same_file(*outputs):
-        raise UsageError(f"page and table would both be {outputs[0]}; give one of them another name")
+def _check_outputs(outputs: Sequence[tuple[Path, str]], inputs: Sequence[Path]) -> None:
+    """Refuse, before the work, outputs that would replace what is no such report, what is read, or one another."""
+    if len(outputs) > 1 and store.same_file(outputs[0][0], outputs[1][0]):
+        raise UsageError(f"page and table would both be {outputs[0][0]}; give one of them another name")
+    for one, kind in outputs:
+        store.check_report(one, kind, inputs)
 
 
 def _floor(table: Table, given: float | None, seed: int) -> Floor | None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from backtrader_bench.mcq_builder.audit.items import item_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from backtrader_bench.mcq_builder.audit.items import Item
     from backtrader_bench.records import Question
@@ -73,7 +75,17 @@ def _returns(item: Item, sign: str, value: float) -> Iterable[str]:
 
 
 def telling_values(question: Question) -> frozenset[tuple[str, str]]:
-    """(Configuration, value) of all options of a record: two questions that share one are linked."""
-    item = item_of(msgspec.to_builtins(question), question.id)
+    """(Backtest, value) of all options of a record: two questions that share one are linked."""
+    fields = msgspec.to_builtins(question)
+    item, backtest = item_of(fields, question.id), backtest_of(fields)
     found = set().union(*(option_tokens(item, place) for place in range(len(item.options))))
-    return frozenset((item.cluster, token) for token in found)
+    return frozenset((backtest, token) for token in found)
+
+
+def backtest_of(fields: Mapping[str, Any]) -> str:
+    """The backtest behind a record: its bars by their hash, where it names them, since one window has many names (a
+    start on a Saturday is one on the Monday), and its configuration."""
+    config, tape = fields.get("config") or {}, fields.get("tape") or {}
+    bars = {"bars": tape["sha256"], "start_date": None, "end_date": None} if tape.get("sha256") else {}
+    text = json.dumps({**config, **bars}, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

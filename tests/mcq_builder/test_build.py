@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from backtrader_bench.agents.exports.sealing import guessable
 from backtrader_bench.backtest.strategies import REGISTRY
 from backtrader_bench.cli.main import run as bench
 from backtrader_bench.errors import RecordError
@@ -107,6 +108,30 @@ def test_an_excluded_file_without_a_question_is_a_mistake(tmp_path: Path, capsys
     new = tmp_path / "new.jsonl"
     assert bench(["build", "-n", "1", "--exclude", str(tmp_path / "empty.jsonl"), "-o", str(new)]) == 2
     assert "no question in it" in capsys.readouterr().err and not new.exists()
+
+
+def test_bars_are_known_by_another_window_too() -> None:
+    first = bank(num_questions=20, seed=1, start_date="2017-01-01").questions  # a Sunday
+    other = bank(num_questions=30, seed=2, exclude=first).questions
+    assert other and first[0].tape.sha256 == other[0].tape.sha256 and first[0].config != other[0].config
+    assert not set().union(*map(telling, first)) & set().union(*map(telling, other))
+    again = bank(num_questions=30, seed=2).questions
+    shared = set().union(*map(telling, first)) & set().union(*map(telling, again))
+    warned = guessable([msgspec.to_builtins(one) for one in (*first, *again)], lambda run: None)
+    assert shared and warned.linked
+
+
+@pytest.mark.parametrize("kind", [[], {}, 5, None])
+def test_an_excluded_record_with_a_type_that_is_none_is_one_line(kind: object) -> None:
+    fields = {**msgspec.to_builtins(bank(num_questions=1).questions[0]), "type": kind}
+    with pytest.raises(RecordError, match=r"x: .*\$\.type"):
+        excluded([(fields, "x")])
+
+
+@pytest.mark.parametrize("place", ["", ".", "/"])
+def test_a_bank_needs_a_file_name(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench(["build", "-n", "1", "--data", "synthetic", "--symbol", "SYNX", "-o", place]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_exclude_needs_no_keys() -> None:

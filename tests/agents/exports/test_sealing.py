@@ -372,6 +372,16 @@ def test_banks_that_give_each_other_away_are_said(tmp_path: Path, capsys: pytest
     assert "--exclude" in warning
 
 
+def test_a_published_copy_of_a_question_is_the_same_question() -> None:
+    templates = ["win_rate", "max_drawdown", "portfolio_value"]
+    own = [msgspec.to_builtins(one) for one in small_bank(template=templates, seed=2**62).questions]
+    copies = [{name: one[name] for name in ("question", "answer", "config")} for one in own]
+    other = [msgspec.to_builtins(one) for one in small_bank(template=templates, seed=2**62 + 1).questions]
+    assert {one["stem"] for one in own} & {one["stem"] for one in other}
+    assert sealing.guessable([*copies, *other], lambda run: None).linked >= 2
+    assert sealing.guessable([{"question": "What?", "answer": "A"}], lambda run: None).linked == 0
+
+
 def test_hidden_worlds_need_no_large_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = [{**record, "seed": 42, "scheme": "siblings"} for record in records(3)]
     said, warning = sealed_of(made, tmp_path, "out", capsys)
