@@ -63,7 +63,7 @@ class Token(NamedTuple):
 
 def folded(text: str) -> str:
     """One glyph for each thing: dashes, spaces, full-width forms, escapes of LaTeX."""
-    text = _DIGIT_SPACE.sub("'", text.translate(_DASHES))
+    text = _DIGIT_SPACE.sub("'", text.translate(_DASHES).replace(_MARK, " "))
     text = " ".join(unicodedata.normalize("NFKC", text).translate(_DASHES).split())
     return text.replace("{,}", ",").replace("\\,", "").replace("\\$", "$").replace("\\%", "%")
 

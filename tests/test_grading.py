@@ -30,6 +30,8 @@ RECORD: dict[str, Any] = {
         ("71.67, 668, 2020-04-16", {"shares": 668, "close": 71.67, "date": "2020-04-16"}, None, False),
         ("above_long", "above_long", None, True), ("below", "above_long", None, False), ("nan", 1.0, 0.1, False),
         ("1e3", 1000.0, 4.5, True),
+        # The sign that stands for a date inside is not one of the text's own.
+        ("16 \ue000", 16, 0.0, True), ("\ue000", 16, 0.0, False), ("\ue000 2020-04-16", "2020-04-16", None, True),
     ],
 )  # fmt: skip
 def test_values(text: str, truth: Any, tolerance: float | None, right: bool) -> None:
