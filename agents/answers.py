@@ -106,7 +106,14 @@ def unrotate(shown: str | None, shift: int) -> str | None:
 _VALUE = re.compile(
     r"^[ \t>#*_`\"'{,|-]*\bvalue\b[*_`\"' ]*[:=|]+(.*)$|\bVALUE[*_`\"' ]*:(.*)$", re.IGNORECASE | re.MULTILINE
 )
-_CUT = re.compile(r"<<.*|(?<=\S)[ ,;]*\b(?:answer|letter|choice|option)\b\W.*|\\n.*", re.IGNORECASE)
+_CUT = re.compile(r"<<.*|\\n.*", re.IGNORECASE)
+_CHOICE = re.compile(r"\b(?:answer|letter|choice|option)\b\W", re.IGNORECASE)
+_NO_LEAD = re.compile(
+    r"\b(?!(?:so|the|my|our|final|correct|right|is|therefore|thus|hence|i|we|think|believe|answer|letter|choice|option"
+    r"|[a-d])\b)\w",
+    re.IGNORECASE,
+)
+"""Where a value begins, behind "the answer is" and "option B"."""
 _ASKED = re.compile(r"\W*and the answer\b", re.IGNORECASE)
 """The instruction itself, repeated."""
 _NO_VALUE = re.compile(
@@ -139,8 +146,15 @@ def read_value(reply: str) -> str | None:
     return last
 
 
+def _before_choice(text: str) -> str:
+    """``text`` up to where it names its choice behind the value; a choice named before the value stays."""
+    begins = _NO_LEAD.search(text)
+    choice = _CHOICE.search(text, begins.end()) if begins else None
+    return text[: choice.start()].rstrip(" ,;") if choice else text
+
+
 def _bare(text: str) -> str:
-    text = _CUT.sub("", text)
+    text = _before_choice(_CUT.sub("", text))
     text = answer_text.undecorated(text).replace(answer_text.OPEN, "").replace(answer_text.CLOSE, "")
     text = re.sub(r"\\boxed\s*\{([^{}]*)\}", r"\1", text)
     text = re.sub(r"^\$([^$]*)\$$", r"\1", text.strip())
