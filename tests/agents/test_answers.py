@@ -169,6 +169,9 @@ def test_rotation() -> None:
         ("VALUE: (option B) $1,667.03", "(option B) $1,667.03"), ("VALUE: [choice B] 35", "[choice B] 35"),
         ("VALUE: 35, answer: B", "35"), ("VALUE: a buy order was filled; option C.", "a buy order was filled"),
         ("VALUE: The answer is 35 - option B.", "The answer is 35 -"),
+        ("VALUE: .94", ".94"), ("VALUE: '.94'.", ".94"), ("VALUE: ... 94", "94"), ("VALUE: ... .", None),
+        ("VALUE: 35\nFinal portfolio value: $57,000.00", "35"), ("Value: 35\nFinal value: 36", "36"),
+        ("**VALUE:** 35\nValue: 36\n<<< B >>>", "35"), ("Final value: 36\nVALUE: unknown", None),
         ("VALUE: I could not compute it", None), ("VALUE: not computed", None), ("VALUE: " + "so " * 17, None),
     ],
 )  # fmt: skip
