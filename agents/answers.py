@@ -124,6 +124,8 @@ _NO_VALUE = re.compile(
 _EDGE = " \t.,;\"'|}{"
 _POINT = re.compile(r"\.[0-9]")
 """A decimal point that a number begins with, not a full stop at the edge."""
+_INLINE = re.compile(r"\\[()]")
+"""Around a formula; without the backslash it would be the brackets of a negative amount."""
 _LONGEST_WORDED = 16
 """Words of an answer without a digit; the longest option of them has nine."""
 
@@ -162,6 +164,7 @@ def _before_choice(text: str) -> str:
 
 def _bare(text: str) -> str:
     text = _before_choice(_CUT.sub("", text))
+    text = _INLINE.sub(" ", text)
     text = answer_text.undecorated(text).replace(answer_text.OPEN, "").replace(answer_text.CLOSE, "")
     text = re.sub(r"\\boxed\s*\{([^{}]*)\}", r"\1", text)
     text = re.sub(r"^\$([^$]*)\$$", r"\1", text.strip())

@@ -172,6 +172,8 @@ def test_rotation() -> None:
         ("VALUE: .94", ".94"), ("VALUE: '.94'.", ".94"), ("VALUE: ... 94", "94"), ("VALUE: ... .", None),
         ("VALUE: 35\nFinal portfolio value: $57,000.00", "35"), ("Value: 35\nFinal value: 36", "36"),
         ("**VALUE:** 35\nValue: 36\n<<< B >>>", "35"), ("Final value: 36\nVALUE: unknown", None),
+        ("VALUE: \\(1667.03\\)", "1667.03"), ("VALUE: \\($1,667.03\\)", "$1,667.03"),
+        ("VALUE: \\(4.71\\%\\)", "4.71\\%"),
         ("VALUE: I could not compute it", None), ("VALUE: not computed", None), ("VALUE: " + "so " * 17, None),
     ],
 )  # fmt: skip
