@@ -54,7 +54,8 @@ _BRACKETED = re.compile(
 )
 _LOSS = r"(?<!or )(?<!and )(?<!& )(?<!/)(?<!stop )(?<!stop-)\bloss(?:es)?\b"
 _LOSS_OF = re.compile(
-    rf"({_LOSS}(?:\s+(?:of|is|was))?\s*[:=]?\s*)(?=\$|{_digits('sep')}(?:%|\b))(?![0-9]+\b(?![.,%]))", re.IGNORECASE
+    rf"({_LOSS}(?:\s+(?:of|is|was))?\s*[:=]?\s*)(?=\$|{_digits('sep')}(?:%|\b))(?![0-9]+\b(?![.,][0-9]|%))",
+    re.IGNORECASE,
 )
 _A_LOSS = re.compile(
     rf"(?<![-+$0-9.,])(\$\s?{_digits('sep')}|{_digits('other')}%)(?=\s+(?:net\s+)?loss\b)", re.IGNORECASE

@@ -24,6 +24,7 @@ _AMOUNT = r"(?:the\s+|about\s+)?[-+$(]*[.0-9\ue000]"
 _DOUBT = re.compile(
     r"(?:\bnot\b|n['\u2019]t\b|\bcannot\b)"
     r"(?!\s+(?:in|inside|invested|hold|held|holding|long|counting|including|annuali[sz]ed|rounded)\b)"
+    r"|\b(?:no|without|not|never)\s+(?:an?\s+|any\s+)?(?:net\s+)?loss\b"
     r"|\banything but\b|\b(?:wrong|incorrect)\b|\u2260|!="
     rf"|(?<![-=])[<>\u2264\u2265]=?\s*{_AMOUNT}|[0-9%]\s*[<>\u2264\u2265]"
     rf"|\b(?:(?:less|fewer|lower|smaller|more|greater|higher|larger|other) than|at (?:least|most)|before|after"
@@ -100,7 +101,8 @@ def value_matches(text: str, truth: Any, tolerance: float | None) -> bool:
 
     Numbers count within ``tolerance`` (dollars, percentages and prices of composites within half of 1%, as theirs is
     not recorded); integers, dates, parameters and rates must be equal. Words and amounts are read in their usual
-    writings, see worded.py and amounts.py; "not 35" and "35 or more" say no number. Parts are told apart by the names that stand with them, else by their order.
+    writings, see worded.py and amounts.py; "not 35" and "35 or more" say no number. Parts are told apart by
+    the names that stand with them, else by their order.
     """
     text = folded(text)
     parts = _parts(truth, tolerance)

@@ -61,7 +61,8 @@ HELD = {"inside": 602, "outside": 374, "total": 976}
         ("Option B - 800.16", -800.16, False), ("Option B - 800.16", 800.16, True), ("(C) - 800.16", 800.16, True),
         ("D. - $800.16", 800.16, True), ("\\(800.16\\)", -800.16, False), ("\\(800.16\\)", 800.16, True),
         ("\\($800.16\\)", 800.16, True), ("A - USD 800.16", 800.16, True),
-        ("not 16", 16, False), ("isn't 16", 16, False), ("isn\u2019t 16", 16, False), ("\u2260 16", 16, False), ("anything but 16", 16, False),
+        ("not 16", 16, False), ("isn't 16", 16, False), ("isn\u2019t 16", 16, False),
+        ("\u2260 16", 16, False), ("anything but 16", 16, False),
         ("16 is wrong", 16, False), ("less than 16", 16, False), ("more than 16", 16, False), ("< 16", 16, False),
         (">16", 16, False), ("\u226516", 16, False), ("\u2264 16", 16, False), ("<= 16", 16, False),
         ("at least 16", 16, False), ("at most 16", 16, False), ("16 or more", 16, False), ("16 or sixteen", 16, False),
@@ -72,7 +73,6 @@ HELD = {"inside": 602, "outside": 374, "total": 976}
         ("=> 16", 16, True), ("-> 16", 16, True), ("16 (more than 15)", 16, True),
         ("16 days not in a position", 16, True), ("day after 2020-04-16", "2020-04-16", False),
         ("before April 16, 2020", "2020-04-16", False), ("2020-04-16 (or 2020-04-17)", "2020-04-16", False),
-       
         ("374 days not in a position, 602 in, 976 in total", HELD, True), ("not 16, 14", PAIR, False),
         ("$1,234.56 profit or loss", 1234.56, True), ("$1.23k", 1.23, False),
         ("loss of $1,234.56", -1234.56, True), ("a net loss: 1,234.56", -1234.56, True),
@@ -92,7 +92,13 @@ HELD = {"inside": 602, "outside": 374, "total": 976}
         ("14 won and 16 lost", PAIR, False),
         ("16 lost and 14 won", PAIR, False), ("lost 14, won 16", PAIR, True), ("lost: 16, won: 14", PAIR, False),
         ("14 lost, won 16", PAIR, False), ("16 winners, 14 losers", PAIR, True), ("won 16, won 14", PAIR, False),
-        ("1614", PAIR, False),
+        ("1614", PAIR, False), ("losses: 14, wins: 16", PAIR, True), ("losses 14, wins 16", PAIR, True),
+        ("losses = 14, wins = 16", PAIR, True), ("loss: 14, win: 16", PAIR, True),
+        ("wins: 16, losses: 14.", PAIR, True),
+        ("number of losses: 14, number of wins: 16", PAIR, True), ("losses: 16, wins: 14", PAIR, False),
+        ("loss: 14.5", -14.5, True), ("loss: 1,234", -1234.0, True), ("loss: 14%", -14.0, True),
+        ("no loss: $800.16", -800.16, False), ("not a loss of $800.16", -800.16, False),
+        ("without loss of 800.16", -800.16, False),
         ("2020-04-16: 668 shares at $71.67", BOUGHT, True),
         ("668 shares, closing price 71.67, April 16, 2020", BOUGHT, True),
         ("668 at 71.67 on 16 Apr 2020", BOUGHT, True), ("668 at 71.67 on 2020-04-16 00:00:00", BOUGHT, True),
@@ -141,7 +147,10 @@ ACTIONS = ("buy", "sell", "hold", "flat")
         ("the strategy is not in a position and the fast SMA is above the slow SMA", "above_flat"), ("above", None),
         ("long", None),
         ("fast SMA above slow SMA, no position held", "above_flat"), ("above or below, long", None),
-        ("not above_long", None),
+        ("not above_long", None), ("C. fast SMA not above slow SMA, position held", "below_long"),
+        ("Option C: fast SMA above slow SMA, no position", "above_flat"), ("[B] above, flat", "above_flat"),
+        ("fast SMA above slow SMA, no position (option C)", "above_flat"), ("Option C: not above_long", None),
+        ("C above, flat", None),
     ],
 )  # fmt: skip
 def test_states_in_words(text: str, word: str | None) -> None:
@@ -158,7 +167,8 @@ def test_states_in_words(text: str, word: str | None) -> None:
         ("no order, position held", "hold"), ("holding a position", "hold"), ("hold", "hold"),
         ("no order filled; no position held", "flat"),
         ("nothing filled, no position", "flat"), ("flat", "flat"), ("buy and sell", None),
-        ("no order was filled", None),
+        ("no order was filled", None), ("D. a buy order was filled", "buy"), ("(D) hold", "hold"),
+        ("D) no order, position held", "hold"), ("D. no buy order was filled", None),
     ],
 )  # fmt: skip
 def test_actions_in_words(text: str, word: str | None) -> None:
@@ -174,6 +184,7 @@ def test_actions_in_words(text: str, word: str | None) -> None:
         ("take-profit on 2019-08-27", "limit"),
         ("its limit order on 2019-08-27", "limit"), ("2019-08-27", None), ("not its stop order on 2019-08-27", None),
         ("its stop order on 2019-08-28", None), ("stop or limit on 2019-08-27", None), ("stop", None),
+        ("(D) its limit order on 2019-08-27", "limit"), ("Option B: its stop order on 2019-08-27", "stop"),
     ],
 )  # fmt: skip
 def test_exits_in_words(text: str, kind: str | None) -> None:
