@@ -59,9 +59,10 @@ WORDS = frozenset(_SAYS)
 
 _CHOSEN = re.compile(
     r"^\W*(?:(?:option|choice|answer)\W+[a-d]\b\W*|[a-d]\s?[.):\]]\)?\s+)"
+    r"|^\W*(?:the\s+)?(?:(?:final|correct)\s+)?answer\s*(?:is\b|[:=])"
     r"|\b(?:option|choice|answer|letter)\W+[a-d]\W*$"
 )
-"""An option's letter before its text, or behind it."""
+"""An option's letter before its text or behind it, or "the answer is"."""
 
 
 def says(text: str, word: str) -> bool:

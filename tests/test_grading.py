@@ -169,6 +169,8 @@ def test_states_in_words(text: str, word: str | None) -> None:
         ("nothing filled, no position", "flat"), ("flat", "flat"), ("buy and sell", None),
         ("no order was filled", None), ("D. a buy order was filled", "buy"), ("(D) hold", "hold"),
         ("D) no order, position held", "hold"), ("D. no buy order was filled", None),
+        ("The answer is a buy order was filled", "buy"), ("final answer: sold", "sell"), ("Answer: a buy order", "buy"),
+        ("The answer is not a buy order", None), ("the answer isn't bought", None),
     ],
 )  # fmt: skip
 def test_actions_in_words(text: str, word: str | None) -> None:
