@@ -104,9 +104,16 @@ def unrotate(shown: str | None, shift: int) -> str | None:
 
 
 _VALUE = re.compile(
-    r"^[ \t>#*_`\"'{,|-]*\bvalue\b[*_`\"' ]*[:=|]+(.*)$|\bVALUE[*_`\"' ]*:(.*)$", re.IGNORECASE | re.MULTILINE
+    r"^[ \t>#*_`\"'{,|-]*(?P<name>value)\b[*_`\"' ]*[:=|]+(.*)$|\bVALUE[*_`\"' ]*:(.*)$", re.IGNORECASE | re.MULTILINE
 )
-_CUT = re.compile(r"<<.*|(?<=\S)[ ,;]*\b(?:answer|letter|choice|option)\b\W.*|\\n.*", re.IGNORECASE)
+_CUT = re.compile(r"<<.*|\\n.*", re.IGNORECASE)
+_CHOICE = re.compile(r"\b(?:answer|letter|choice|option)\b\W", re.IGNORECASE)
+_NO_LEAD = re.compile(
+    r"\b(?!(?:so|the|my|our|final|correct|right|is|therefore|thus|hence|i|we|think|believe|answer|letter|choice|option"
+    r"|[a-d])\b)\w",
+    re.IGNORECASE,
+)
+"""Where a value begins, behind "the answer is" and "option B"."""
 _ASKED = re.compile(r"\W*and the answer\b", re.IGNORECASE)
 """The instruction itself, repeated."""
 _NO_VALUE = re.compile(
@@ -114,6 +121,11 @@ _NO_VALUE = re.compile(
     r"|(?:(?:i|we) )?(?:can(?:no|')t|could|(?:am |was |were )?(?:unable|not able)) .*|\?+|-+|\.\.\.|x|)",
     re.IGNORECASE,
 )
+_EDGE = " \t.,;\"'|}{"
+_POINT = re.compile(r"\.[0-9]")
+"""A decimal point that a number begins with, not a full stop at the edge."""
+_INLINE = re.compile(r"\\[()]")
+"""Around a formula; without the backslash it would be the brackets of a negative amount."""
 _LONGEST_WORDED = 16
 """Words of an answer without a digit; the longest option of them has nine."""
 
@@ -125,10 +137,10 @@ def read_value(reply: str) -> str | None:
     """
     text = answer_text.own_words(answer_text.folded(answer_text.unescaped(_ends(answer_text.visible(reply)))))
     last: str | None = None
-    for found in _VALUE.finditer(text):
-        rest = found[1] if found[1] is not None else found[2]
-        if _ASKED.match(rest):
-            continue
+    stating = [found for found in _VALUE.finditer(text) if not _ASKED.match(_rest(found))]
+    # Lines as they were asked for count before "Final portfolio value: ...".
+    for found in [found for found in stating if found["name"] == "VALUE"] or stating:
+        rest = _rest(found)
         if not _bare(rest):
             rest = text[found.end() : found.end() + 200].strip().split("\n", 1)[0]
         stated = _bare(rest)
@@ -139,9 +151,22 @@ def read_value(reply: str) -> str | None:
     return last
 
 
+def _rest(found: re.Match[str]) -> str:
+    return found[2] if found["name"] else found[3]
+
+
+def _before_choice(text: str) -> str:
+    """``text`` up to where it names its choice behind the value; a choice named before the value stays."""
+    begins = _NO_LEAD.search(text)
+    choice = _CHOICE.search(text, begins.end()) if begins else None
+    return text[: choice.start()].rstrip(" ,;") if choice else text
+
+
 def _bare(text: str) -> str:
-    text = _CUT.sub("", text)
+    text = _before_choice(_CUT.sub("", text))
+    text = _INLINE.sub(" ", text)
     text = answer_text.undecorated(text).replace(answer_text.OPEN, "").replace(answer_text.CLOSE, "")
     text = re.sub(r"\\boxed\s*\{([^{}]*)\}", r"\1", text)
     text = re.sub(r"^\$([^$]*)\$$", r"\1", text.strip())
-    return text.strip(" \t.,;\"'|}{")
+    text = text.rstrip(_EDGE).lstrip(_EDGE.replace(".", ""))
+    return text if _POINT.match(text) else text.lstrip(_EDGE)

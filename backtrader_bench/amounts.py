@@ -25,13 +25,17 @@ _GROUPED = r"[0-9]{{1,3}}(?:(?P<{name}>[,'_{space}])[0-9]{{3}})(?:(?P={name})[0-
 _FRACTION = r"(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?"
 
 
+_FREE = r"(?<![^\W_])(?<!\))"
+"""Where a sign belongs to what follows: not behind a letter, a digit or a bracket; "_" may be italics."""
+
+
 def _digits(name: str, space: str = "") -> str:
     grouped = _GROUPED.format(name=name, space=space)
     return rf"(?:(?:{grouped}|[0-9]+){_FRACTION}|(?<![0-9])\.[0-9]+)"
 
 
 def _token(space: str) -> re.Pattern[str]:
-    before = r"(?P<minus>(?<![\w)])[-+]\s?)?(?:\$\s?)?(?P<after>(?<![\w)])[-+])?"
+    before = rf"(?P<minus>{_FREE}[-+]\s?)?(?:\$\s?)?(?P<after>{_FREE}[-+])?"
     return re.compile(rf"{_MARK}|{before}(?P<digits>{_digits('comma', space)})", re.IGNORECASE)
 
 
@@ -39,13 +43,19 @@ _TOKENS = {False: _token(""), True: _token(" ")}
 """Whether an ordinary space may stand between thousands."""
 
 _BETWEEN = re.compile(r"(?<=[0-9%])-(?=[$0-9])|(?<=[0-9%\ue000])\s+-\s+(?=[$0-9\ue000])")
-_SAID_MINUS = re.compile(r"\b(?:minus|negative)\s+(?=[$0-9])", re.IGNORECASE)
+_MONEY = r"(?:(?:USD|EUR|GBP|US\s?\$|[$\u20ac\u00a3])\s?)"
+_LETTER = re.compile(rf"^(\W*(?:(?:option|choice|answer)\W+)?[a-d]\W?)\s+-\s+(?=[-+(.0-9]|{_MONEY})", re.IGNORECASE)
+"""An option's letter and a dash before the option's value."""
+_SAID_MINUS = re.compile(rf"\b(?:minus|negative)\s+(?=[0-9(]|{_MONEY})", re.IGNORECASE)
+_AWAY_MINUS = re.compile(rf"{_FREE}-\s?({_MONEY}?[({{]\s?{_MONEY}?|{_MONEY})(?=[.0-9])", re.IGNORECASE)
+"""A minus before a currency or a bracket, with the amount behind that."""
 _BRACKETED = re.compile(
     rf"(^\s*|\b(?:with|of|at|is)\s+|[:=]\s*)(\$?)\(\s*(\$?)\s*({_digits('sep')})\s*(%?)\s*\)", re.IGNORECASE
 )
 _LOSS = r"(?<!or )(?<!and )(?<!& )(?<!/)(?<!stop )(?<!stop-)\bloss(?:es)?\b"
 _LOSS_OF = re.compile(
-    rf"({_LOSS}(?:\s+(?:of|is|was))?\s*[:=]?\s*)(?=\$|{_digits('sep')}(?:%|\b))(?![0-9]+\b(?![.,%]))", re.IGNORECASE
+    rf"({_LOSS}(?:\s+(?:of|is|was))?\s*[:=]?\s*)(?=\$|{_digits('sep')}(?:%|\b))(?![0-9]+\b(?![.,][0-9]|%))",
+    re.IGNORECASE,
 )
 _A_LOSS = re.compile(
     rf"(?<![-+$0-9.,])(\$\s?{_digits('sep')}|{_digits('other')}%)(?=\s+(?:net\s+)?loss\b)", re.IGNORECASE
@@ -63,8 +73,9 @@ class Token(NamedTuple):
 
 def folded(text: str) -> str:
     """One glyph for each thing: dashes, spaces, full-width forms, escapes of LaTeX."""
-    text = _DIGIT_SPACE.sub("'", text.translate(_DASHES))
+    text = _DIGIT_SPACE.sub("'", text.translate(_DASHES).replace(_MARK, " "))
     text = " ".join(unicodedata.normalize("NFKC", text).translate(_DASHES).split())
+    text = text.replace("\\(", " ").replace("\\)", " ")  # inline formulas, no accounting
     return text.replace("{,}", ",").replace("\\,", "").replace("\\$", "$").replace("\\%", "%")
 
 
@@ -80,8 +91,9 @@ def tokens(text: str, *, spaced: bool = False) -> tuple[str, list[Token]]:
         days.append(_iso(found))
         return _MARK
 
-    text = _BETWEEN.sub(" ; ", _DAY.sub(keep, text))
-    text = _BRACKETED.sub(_accounting, _SAID_MINUS.sub("-", text))
+    text = _BETWEEN.sub(" ; ", _DAY.sub(keep, _LETTER.sub(r"\1 ; ", text)))
+    text = _AWAY_MINUS.sub(r"\1-", _SAID_MINUS.sub("-", text))
+    text = _BRACKETED.sub(_accounting, text)
     text = _A_LOSS.sub(r"-\1", _LOSS_OF.sub(r"\1-", text))
     left = iter(days)
     found = []

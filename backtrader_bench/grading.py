@@ -18,8 +18,22 @@ if TYPE_CHECKING:
     from backtrader_bench.amounts import Token
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_REMARK = re.compile(r"(?<=[\d%])\s*\([^()]*\)\s*$")
-"""What stands in brackets behind a value: a derivation, unless it is a part of the answer."""
+_REMARK = re.compile(r"(?<=[\d%])\s*\((?!\s*(?:or|alternatively|maybe|perhaps|possibly)\b)[^()]*\)\s*$", re.IGNORECASE)
+"""What stands in brackets behind a value: a derivation, unless it is a part of the answer or another one."""
+_AMOUNT = r"(?:the\s+|about\s+)?[-+$(]*[.0-9\ue000]"
+_DOUBT = re.compile(
+    r"(?:\bnot\b|n['\u2019]t\b|\bcannot\b)"
+    r"(?!\s+(?:in|inside|invested|hold|held|holding|long|counting|including|annuali[sz]ed|rounded)\b)"
+    r"|\b(?:no|without|not|never)\s+(?:an?\s+|any\s+)?(?:net\s+)?loss\b"
+    r"|\banything but\b|\b(?:wrong|incorrect)\b|\u2260|!="
+    rf"|(?<![-=])[<>\u2264\u2265]=?\s*{_AMOUNT}|[0-9%]\s*[<>\u2264\u2265]"
+    rf"|\b(?:(?:less|fewer|lower|smaller|more|greater|higher|larger|other) than|at (?:least|most)|before|after"
+    rf"|(?:half|third|quarter) of|half|twice|double)\s+{_AMOUNT}"
+    r"|(?<!profit )(?<!profits )(?<!gain )(?<!gains )\bor\b(?! (?:loss(?:es)?|so)\b)"
+    r"|[0-9](?:[km]\b|\s?(?:hundred|thousand|million|billion)\b)",
+    re.IGNORECASE,
+)
+"""What makes of a number another one, none or a choice of several; a derivation behind it may have it."""
 _ROUNDED = frozenset({"close", "total", "value", "pnl", "dollars", "percent"})
 """Fields of composites whose numbers have a tolerance; all others, parameters of strategies among them, are exact."""
 _CALLED = {
@@ -87,7 +101,8 @@ def value_matches(text: str, truth: Any, tolerance: float | None) -> bool:
 
     Numbers count within ``tolerance`` (dollars, percentages and prices of composites within half of 1%, as theirs is
     not recorded); integers, dates, parameters and rates must be equal. Words and amounts are read in their usual
-    writings, see worded.py and amounts.py. Parts are told apart by the names that stand with them, else by their order.
+    writings, see worded.py and amounts.py; "not 35" and "35 or more" say no number. Parts are told apart by
+    the names that stand with them, else by their order.
     """
     text = folded(text)
     parts = _parts(truth, tolerance)
@@ -98,7 +113,7 @@ def value_matches(text: str, truth: Any, tolerance: float | None) -> bool:
     for shown in dict.fromkeys((text, _REMARK.sub("", text))):
         for spaced in (False, True):
             placed, found = tokens(shown, spaced=spaced)
-            if len(found) == len(amounts):
+            if len(found) == len(amounts) and not _DOUBT.search(placed):
                 rest = _without(placed, found)
                 return all(says(rest, word) for word in words) and _all_same(placed, found, amounts)
     return False

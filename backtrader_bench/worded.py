@@ -57,6 +57,14 @@ WORDS = frozenset(_SAYS)
 """Words that more than themselves can say."""
 
 
+_CHOSEN = re.compile(
+    r"^\W*(?:(?:option|choice|answer)\W+[a-d]\b\W*|[a-d]\s?[.):\]]\)?\s+)"
+    r"|^\W*(?:the\s+)?(?:(?:final|correct)\s+)?answer\s*(?:is\b|[:=])"
+    r"|\b(?:option|choice|answer|letter)\W+[a-d]\W*$"
+)
+"""An option's letter before its text or behind it, or "the answer is"."""
+
+
 def says(text: str, word: str) -> bool:
     """Whether ``text``, folded, says ``word``: the word itself, or for a known one any usual way to write it."""
     if " ".join(text.casefold().split()).strip(" .") == " ".join(word.casefold().split()).strip(" ."):
@@ -64,7 +72,7 @@ def says(text: str, word: str) -> bool:
     if word not in _SAYS:
         return False
     kind, form = _SAYS[word]
-    spaced = re.sub(r"([<>=]+|[≤≥])", r" \1 ", text.casefold())
+    spaced = re.sub(r"([<>=]+|[≤≥])", r" \1 ", _CHOSEN.sub(" ", text.casefold()))
     bare = re.sub(_NAMES, " ", re.sub(r"[^\w<>=≤≥]", " ", spaced))
     fillers = ["=", *_FILL[kind].split()]
     return re.fullmatch(form, " ".join(one for one in bare.split() if one not in fillers)) is not None

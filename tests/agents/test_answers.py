@@ -165,11 +165,27 @@ def test_rotation() -> None:
         ("VALUE: a buy order was filled", "a buy order was filled"), ("VALUE: not above, flat", "not above, flat"),
         ("VALUE: no order was filled and no position was held.", "no order was filled and no position was held"),
         ("VALUE: **fast SMA not above slow SMA, no position**", "fast SMA not above slow SMA, no position"),
+        ("VALUE: The answer is 35", "The answer is 35"), ("VALUE: final answer: 35", "final answer: 35"),
+        ("VALUE: (option B) $1,667.03", "(option B) $1,667.03"), ("VALUE: [choice B] 35", "[choice B] 35"),
+        ("VALUE: 35, answer: B", "35"), ("VALUE: a buy order was filled; option C.", "a buy order was filled"),
+        ("VALUE: The answer is 35 - option B.", "The answer is 35 -"),
+        ("VALUE: .94", ".94"), ("VALUE: '.94'.", ".94"), ("VALUE: ... 94", "94"), ("VALUE: ... .", None),
+        ("VALUE: 35\nFinal portfolio value: $57,000.00", "35"), ("Value: 35\nFinal value: 36", "36"),
+        ("**VALUE:** 35\nValue: 36\n<<< B >>>", "35"), ("Final value: 36\nVALUE: unknown", None),
+        ("VALUE: \\(1667.03\\)", "1667.03"), ("VALUE: \\($1,667.03\\)", "$1,667.03"),
+        ("VALUE: \\(4.71\\%\\)", "4.71\\%"),
         ("VALUE: I could not compute it", None), ("VALUE: not computed", None), ("VALUE: " + "so " * 17, None),
     ],
 )  # fmt: skip
 def test_values(reply: str, value: str | None) -> None:
     assert read_value(reply) == value
+
+
+@pytest.mark.parametrize("unit", [",", ", ", ";", "the ", "option ", "option,", "\\n"], ids=repr)
+def test_a_long_value_is_read_in_a_second(unit: str) -> None:
+    start = time.process_time()
+    read_value("VALUE: 5" + unit * (100_000 // len(unit)))
+    assert time.process_time() - start < 8
 
 
 def test_a_value_read_can_be_graded() -> None:
