@@ -61,7 +61,7 @@ def painted(page: Path, questions: int) -> bool:
         return True
     with chromium.Page(program) as tab:
         tab.open(page)
-        tab.wait(f"document.querySelector('#count').textContent.startsWith('{questions} questions')")
+        tab.wait(f"document.querySelector('#count').textContent.startsWith('{questions:,} questions')")
         listed = tab.run("performance.now()")
         tab.wait(f"({PAINT}) !== null")
         first = tab.run(PAINT)
